@@ -197,7 +197,7 @@ def connection(page, service, handler, check):
         check('another tab has the same session', second.wait(LIVE), second.run('document.body.textContent'))
         browser.call('Page.bringToFront')
         browser.wait(LIVE)
-        page.click(page.text('#account button'), '#account')
+        page.sign_out()
         check('whoever signs out is out in all tabs, and each says why', says(second, 'You have signed out in another tab.') and says(browser, 'begins with pnb_'), second.run('document.body.textContent'))
         reader = service.token('rita', 'read')
         browser.run("document.getElementById('token').focus()")

@@ -121,7 +121,7 @@ class Crowd:
         if name in ('errors', f'runs/{LIVE}/errors'):
             return self.errors()
         if name == f'runs/{LIVE}/frames':
-            return {'frames': [failed_frame(frame) for frame in self.failed()[:1000]]}
+            return self.frames(query)
         if name == f'runs/{LIVE}/job':
             return job(JOBS)
         if name == 'jobs':
@@ -138,6 +138,14 @@ class Crowd:
             return {'runs': [{'run': LIVE, 'job': 'gallery', 'leased': 8, 'wanted': 8, 'processes': [{'pid': 100 + slot, 'resident': 50_000_000} for slot in range(8)], 'slots': slots}]}
         others = {'schedules': {'schedules': []}, 'schema': {}, 'filters': [], 'check': {'job': 'night', 'warnings': []}, 'diagnosis': {'problems': []}, f'runs/{LIVE}/tasks': {'tasks': {}}}
         return others.get(name)
+
+    def frames(self, query):
+        limit, first = int(query.get('limit', 100)), int(query.get('after', 0))
+        with self.lock:
+            ended = [index + 1 for index in range(first, FRAMES) if self.states[index] in b'pf'][:limit + 1]
+            lines = [failed_frame(frame) | {'state': 'failed'} if self.states[frame - 1] == ord('f') else
+                     {'frame': frame, 'page': 0, 'input': f'img_{frame:06d}.tif', 'outputs': [f'/srv/b/{frame}.webp'], 'state': 'published'} for frame in ended[:limit]]
+        return {'frames': lines} | ({'after': str(ended[limit - 1])} if len(ended) > limit else {})
 
     def failed(self):
         with self.lock:

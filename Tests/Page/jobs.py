@@ -3,6 +3,7 @@ import json
 import os
 import time
 
+import newcomer
 from service import picture, wait_for
 
 
@@ -25,6 +26,7 @@ def with_service(page, service, check):
     chosen_parts(page, service, check, folder, manifest)
     edited_again(page, service, check, folder, manifest)
     small_screens(page, service, check, folder, manifest)
+    newcomer.with_service(page, service, check)
     signing_out(page, service, check)
 
 
@@ -381,7 +383,7 @@ def signing_out(page, service, check):
     check('and it is not in the browser any more', not browser.run("JSON.stringify({...localStorage}).includes('secret-of-anna')"), kept())
     write('job: secret-of-ben')
     browser.run('window.isOld = true')
-    browser.run("document.querySelector('#account button').click()")
+    page.sign_out()
     check('signing out loads the page anew', browser.wait("document.getElementById('token') && !window.isOld"), page.text('#account'))
     check('and leaves nothing in the browser', kept() == [], kept())
     check('nor in the address', browser.run('location.hash') == '', browser.run('location.hash'))

@@ -54,6 +54,11 @@ class Page:
             time.sleep(0.12)
         return True
 
+    def sign_out(self):
+        """Signs out, and says yes to the question."""
+        self.browser.run("document.querySelector('#account button').click()")
+        return self.click('Sign out', '#dialog')
+
     def focus_is(self, text):
         return self.browser.run(f'document.activeElement?.textContent.trim() === {json.dumps(text)}')
 

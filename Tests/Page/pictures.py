@@ -80,7 +80,7 @@ def with_service(page, service, check):
     job = service.wait(service.submit(folder=folder, text='job: pages\ninputs: photos/*\nfilters: [{gaussian: {radius: 2}}]\noutput: out/{stem}-{frame}.png\n'))
     page.go(f"#/runs/{job['run']}/frames/1")
     check('the heading is the name of the file', browser.wait("document.querySelector('#view h1').textContent === 'a.png'"), page.text('#view .head'))
-    check('so is the title of the page', browser.wait("document.title.startsWith('a.png, frame 1')"), browser.run('document.title'))
+    check('so is the title of the page', browser.wait("document.title.startsWith('a.png, picture 1')"), browser.run('document.title'))
     check('the first frame has none before it', browser.wait("document.querySelectorAll('#view .head a.button:not([hidden])').length === 1"), page.text('#view .head'))
     walked = []
     for _ in range(6):
@@ -237,13 +237,13 @@ def made_up(page, answers, check):
     titles = "[...document.querySelectorAll('.tile-title')].map(one => one.textContent).join('; ')"
     answers.tiled = [frame(1), frame(2)]
     browser.open(page.base + f'#/runs/{LIVE}')
-    check('frames that are being tiled have maps, with the names of their files', browser.wait(f"{titles} === 'img_000000.tif, frame 1: 4 of 8 tiles; img_000001.tif, frame 2: 4 of 8 tiles'"), browser.run(titles))
+    check('frames that are being tiled have maps, with the names of their files', browser.wait(f"{titles} === 'img_000000.tif, picture 1: 4 of 8 tiles; img_000001.tif, picture 2: 4 of 8 tiles'"), browser.run(titles))
     answers.told.append(('tiles', {'run': LIVE, 'tiled': [frame(2, 'fe'), frame(3)], 'left': [[1, 0]]}))
-    check('events change them', browser.wait(f"{titles} === 'img_000001.tif, frame 2: 7 of 8 tiles; img_000002.tif, frame 3: 4 of 8 tiles'"), browser.run(titles))
+    check('events change them', browser.wait(f"{titles} === 'img_000001.tif, picture 2: 7 of 8 tiles; img_000002.tif, picture 3: 4 of 8 tiles'"), browser.run(titles))
     # The frames have ended while events were lost.
     answers.tiled = [frame(4)]
     answers.told.append(('reset', {}))
-    check('after a reset only those of the answer are there', browser.wait(f"{titles} === 'img_000003.tif, frame 4: 4 of 8 tiles'"), browser.run(titles))
+    check('after a reset only those of the answer are there', browser.wait(f"{titles} === 'img_000003.tif, picture 4: 4 of 8 tiles'"), browser.run(titles))
     answers.told.append(('frames', {'runs': [{'run': LIVE, 'counts': {}, 'changes': None}]}))
     answers.tiled = []
     check('and none are left if there are none', browser.wait(f"{titles} === ''"), browser.run(titles))
@@ -255,7 +255,7 @@ def made_up(page, answers, check):
     browser.run("document.querySelector('.map canvas').focus()")
     for _ in range(5):
         browser.key('ArrowRight')
-    check('a frame that one stays at is told with the name of its file', page.has('night-5.tif, frame 5: published', '.map-tip') or page.has('night-5.tif', '.map-tip', 1), page.text('.map-tip'))
+    check('a frame that one stays at is told with the name of its file', page.has('night-5.tif, picture 5: published', '.map-tip') or page.has('night-5.tif', '.map-tip', 1), page.text('.map-tip'))
 
     print('Thumbnails')
     color = "(image => { if (!image?.naturalWidth) return ''; const canvas = new OffscreenCanvas(48, 36), context = canvas.getContext('2d'); context.drawImage(image, 0, 0); return [...context.getImageData(20, 5, 1, 1).data].join(); })(document.querySelector('.thumbs .thumb img'))"

@@ -57,11 +57,11 @@ def soak(page, views, minutes, check, note):
     """Beside the made-up service."""
     page.browser.size(1280, 860)
     page.browser.open(page.base + f'#/runs/{LIVE}')
-    check('the map has 100,000 frames', page.has('100,000 frames', '.map', 30), page.text('.map')[:200])
+    check('the map has 100,000 frames', page.has('100,000 pictures', '.map', 30), page.text('.map')[:200])
 
     def come_back():
         page.go(f'#/runs/{LIVE}')
-        page.has('100,000 frames', '.map', 30)
+        page.has('100,000 pictures', '.map', 30)
     watch(page, views, minutes, come_back, check, note)
 
 
@@ -105,7 +105,7 @@ def real_soak(page, service, views, minutes, check, note):
             time.sleep(0.2)
             run = open_run()
         page.go(f'#/runs/{run}')
-        page.has(f'{FRAMES:,} frames', '.map', 30)
+        page.has(f'{FRAMES:,} pictures', '.map', 30)
     browser.size(1280, 860)
     check('the page is signed in', page.sign_in(service.token('soak', 'admin')['token']), page.text())
     submit()
@@ -114,7 +114,7 @@ def real_soak(page, service, views, minutes, check, note):
     watch(page, views, minutes, come_back, check, note, submit)
     after = service_needs(service)
     rendered = sum(service.api('GET', f"runs/{run['run']}")['counts']['published'] for run in service.api('GET', 'runs')['runs'])
-    note(f'{len(jobs)} jobs were handed in, {rendered:,} pictures were rendered; the service had {before[0]:.0f} MB and {before[1]} files, then {after[0]:.0f} MB and {after[1]}')
+    note(f'{len(jobs)} jobs were submitted, {rendered:,} pictures were rendered; the service had {before[0]:.0f} MB and {before[1]} files, then {after[0]:.0f} MB and {after[1]}')
     check(f'the service needs at most {SERVICE_MEMORY} MB more', after[0] - before[0] <= SERVICE_MEMORY, [before, after])
     check(f'and at most {SERVICE_FILES} files more', after[1] - before[1] <= SERVICE_FILES, [before, after])
     for job in jobs[-2:]:

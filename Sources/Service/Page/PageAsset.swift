@@ -32,6 +32,7 @@ package struct PageAsset: Hashable, Sendable {
         PageAsset("live.js", PackageResources.live_js),
         PageAsset("main.js", PackageResources.main_js),
         PageAsset("map.js", PackageResources.map_js),
+        PageAsset("pictures.js", PackageResources.pictures_js),
         PageAsset("queue.js", PackageResources.queue_js),
         PageAsset("run.js", PackageResources.run_js),
         PageAsset("runs.js", PackageResources.runs_js),

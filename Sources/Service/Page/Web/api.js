@@ -83,6 +83,8 @@ export async function lines(address, body, options) {
   return text.split('\n').filter(Boolean).map(line => JSON.parse(line));
 }
 const unanswered = new Map();
+/** The jobs that were submitted here, and whose runs nobody has seen yet. */
+export const submitted = new Set();
 /** Sends a request that counts once. If its answer is lost, the same request has the same key when somebody sends it again. */
 export async function sendOnce(address, body) {
   const request = JSON.stringify([address, body]);
@@ -90,6 +92,7 @@ export async function sendOnce(address, body) {
   try {
     const answer = await send('POST', address, body, {headers: {'Idempotency-Key': unanswered.get(request)}});
     unanswered.delete(request);
+    submitted.add(`${answer.id}`);
     return answer;
   } catch (error) {
     // After a refusal nothing was done. A broken connection and a proxy that gave up say nothing of that.

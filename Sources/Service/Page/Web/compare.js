@@ -12,7 +12,9 @@ const mostTilePixels = 120 * smallTileSide ** 2;
 /**
  * @param source
  *   `name` of the file; `before` and `after`, the facts of each side, or undefined; `thumb(side)`, the address of the whole picture, small;
- *   `crop(side, {x, y, width, height, scale})`, the address of a rectangle of it.
+ *   `crop(side, {x, y, width, height, scale})`, the address of a rectangle of it;
+ *   `look`, how somebody looked at the picture before, or undefined.
+ * @returns The element. Its `look()` is how somebody looks at it now.
  */
 export function compare(source) {
   // Places are those of the result, if there is one. Before it, the picture may have had another size.
@@ -21,14 +23,17 @@ export function compare(source) {
   const slider = h('input', {type: 'range', min: 0, max: 1000, value: 500, 'aria-label': 'Where the line between before and after is'});
   const note = h('span.note', {role: 'status'});
   const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
-  const stage = h('div.stage', canvas, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
+  const waiting = h('span.waiting', {'aria-hidden': 'true'}, 'Loading …');
+  const stage = h('div.stage', canvas, waiting, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
   const element = h('div.compare', stage, h('div', {class: 'tools'},
     // The sides of the line, as they are above it.
     both ? h('span.slide', h('span', 'all after'), slider, h('span', 'all before')) : null,
     h('span.buttons', button('Fit', 'Fit the picture (0)', () => fit()), button('1:1', 'Exact pixels (1)', () => zoomTo(1 / ratio())), button('−', 'Zoom out (-)', () => zoomTo(zoom / 2)), button('+', 'Zoom in (+)', () => zoomTo(zoom * 2))), note));
 
   const ratio = () => devicePixelRatio || 1;
-  let width = 0, height = 0, zoom = 0, isFit = true, x = full.width / 2, y = full.height / 2, split = 0.5, isAsked = false, isClosed = false;
+  const {look} = source;
+  let width = 0, height = 0, zoom = look?.zoom ?? 0, isFit = look?.isFit ?? true, x = (look?.x ?? 0.5) * full.width, y = (look?.y ?? 0.5) * full.height, split = look?.split ?? 0.5, isAsked = false, isClosed = false;
+  slider.value = Math.round(split * 1000);
   const controller = new AbortController();
   const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: '', prepares: ''}]));
   for (const [name, side] of Object.entries(sides)) {
@@ -64,6 +69,8 @@ export function compare(source) {
     const context = canvas.getContext('2d');
     context.setTransform(ratio(), 0, 0, ratio(), 0, 0);
     context.clearRect(0, 0, width, height);
+    // Squares alone look like a picture that is transparent.
+    waiting.hidden = Object.values(sides).every(side => side.isAsked);
     let missing = 0;
     const line = Math.round(split * width);
     if (sides.before) missing += drawSide(context, 'before', 0, both ? line : width);
@@ -215,6 +222,7 @@ export function compare(source) {
   const watcher = new ResizeObserver(layOut);
   watcher.observe(stage);
   const forgetRatio = onRatio(layOut);
+  element.look = () => ({zoom, isFit, split, x: x / full.width, y: y / full.height});
   element.close = () => {
     isClosed = true;
     watcher.disconnect();

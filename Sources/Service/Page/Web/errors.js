@@ -2,26 +2,58 @@
 import {action, announce, copyable, failed, fill, fileName, h, path, problemText, renew, visible} from './dom.js';
 import {encoded, get, retryRun} from './api.js';
 import {calmly, may} from './farm.js';
+import {kept} from './kept.js';
 import * as live from './live.js';
 import {thumb} from './thumbs.js';
-import {count, frameName, plural, withoutPath} from './words.js';
+import {count, frameName, pictureName, plural, withoutPath} from './words.js';
 
 /** A group has lines for so many runs at most. */
 const mostLines = 5;
 const runLink = run => h('a', {href: `#/runs/${encoded(run)}`}, h('bdi', run));
 
-/** The lines that leave the pictures of a group out, the latest run first. The service makes them, because it knows what a manifest means. */
+/** The items of a list in one line, such as `[photos/a.png, "b, c.png"]`. */
+const items = list => list.match(/"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,[\]][^,[\]]*/g) ?? [];
+/** A manifest that leaves out more pictures: those of a line `exclude: […]`. Null for one that has the key in a form that is not usual. */
+export function excluding(text, line) {
+  const added = items(line.slice('exclude:'.length)), start = text.search(/^exclude:/m);
+  if (text.trimStart().startsWith('{')) return null;
+  if (start < 0) return `${text.trimEnd()}\n${line}\n`;
+  const before = text.slice(0, start), after = text.slice(start);
+  const block = /^exclude:[ \t]*(?:#.*)?\n(?:(?:[ \t]*#.*)?\n)*([ \t]*)- .*\n?(?:\1(?:- | {2}).*\n?)*/.exec(after)?.[0];
+  if (block) return `${before}${block.trimEnd()}\n${added.map(one => `${/\n([ \t]*)- /.exec(block)[1]}- ${one}\n`).join('')}${after.slice(block.length)}`;
+  const [whole, value] = /^exclude:[ \t]*(\[[^\n\]]*\]|[^\s[#|>&*{][^\n#]*)(?=[ \t]*(?:#.*)?$)/m.exec(after) ?? [];
+  if (!value) return null;
+  const old = value.startsWith('[') ? items(value) : [value.trim()];
+  return `${before}exclude: [${[...old, ...added].join(', ')}]${after.slice(whole.length)}`;
+}
+
+/** Opens the submission with a text. */
+function submitAgain(text, folder) {
+  kept.set('source', 'text');
+  kept.set('folder', folder);
+  kept.set('draft', text);
+  location.hash = '#/submit';
+}
+/** The manifest of a job, if the service still knows it. */
+const manifestOf = job => job ? get(`jobs/${job}/manifest`).catch(error => { if (error.status) return {}; throw error; }) : {};
+
+/** How the pictures of a group are left out, the latest run first. The service makes the lines, because it knows what a manifest means. */
 async function exclusions(group, runs) {
   const shown = runs.slice(0, mostLines), seen = new Set();
-  const answers = await Promise.all(shown.map(({run}) => get(`runs/${encoded(run)}/errors/${encoded(group.id)}/exclude`)));
+  const answers = await Promise.all(shown.map(async ({run, job}) => [await get(`runs/${encoded(run)}/errors/${encoded(group.id)}/exclude`), await manifestOf(job)]));
   return [
-    answers.map(({line, unnamed, more}, index) => {
-      const {run, manifest} = shown[index], key = JSON.stringify([manifest, line, unnamed]);
+    answers.map(([{line, unnamed, more}, source], index) => {
+      const {run, manifest, job} = shown[index], key = JSON.stringify([manifest, line, unnamed]);
       // Two runs of one manifest mostly have the same line.
       if (seen.has(key)) return null;
       seen.add(key);
+      // A text that was submitted has no file. Runs without a job were begun with one.
+      const file = source.manifest ?? (job ? null : manifest), whole = line && source.text && !file ? excluding(source.text, line) : null;
+      const words = file ? ['Add this line to ', path(file), ', for the run ', runLink(run), '. If the manifest has a key “exclude”, add the names to it.']
+        : ['This line leaves them out. Add it to the manifest of the run ', runLink(run), ', and submit that again. If the manifest has a key “exclude”, add the names to it.'];
       return [
-        line ? [h('p.quiet', 'Add this line to ', path(manifest), ', for the run ', runLink(run), '. If the manifest has a key “exclude”, add the names to it.'), copyable(line)] : null,
+        whole && may('submit') ? h('div.buttons', h('button', {type: 'button', onclick: () => submitAgain(whole, source.folder)}, 'Submit again without them …'), h('span.quiet', 'opens the manifest of the run ', runLink(run), ' with this line:')) : null,
+        line ? [whole ? null : h('p.quiet', words), copyable(line)] : null,
         unnamed.length ? h('div', h('p.caution', `! ${unnamed.length === 1 ? 'This picture' : 'These pictures'} cannot be left out by name, because the name is not plain text (UTF-8). Rename the file first.`),
           h('ul.plain', unnamed.map(input => h('li', path(input))))) : null,
         more ? h('p.quiet', `${plural(more, 'picture')} more ${more === 1 ? 'is' : 'are'} not in this line. Ask again when the job has run with it.`) : null,
@@ -71,19 +103,20 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
     if (!kept.has(group.id)) kept.set(group.id, {lines: h('div.lines'), outcome: h('div', {role: 'status'})});
     const {lines, outcome} = kept.get(group.id);
+    if (isRepaired) fill(lines);
     // The latest run is the first one.
     const open = group.runs.filter(part => part.count > part.repaired).map(part => ({...part, ...about.get(part.run)})).reverse();
     const retried = open.filter(part => !part.obstacle), others = open.filter(part => part.obstacle);
     const number = retried.reduce((sum, part) => sum + part.count - part.repaired, 0);
     return h('article', {class: `group ${isRepaired ? '' : 'bad'}`},
-      h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'), group.repaired ? (isRepaired ? ', repaired by later jobs' : `, ${count(group.repaired)} of them repaired by later jobs`) : '')),
+      h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'picture'), group.repaired ? (isRepaired ? ', repaired by later jobs' : `, ${count(group.repaired)} of them repaired by later jobs`) : '')),
       group.explanation && !isRepaired ? h('p.explanation', visible(group.explanation)) : null,
       h('p.message', visible(withoutPath(group.message, first.input), true)),
       h('div', {class: 'thumbs'}, group.samples.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause}))),
-      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(frame.run)]])),
+      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, pictureName(frameName(frame.frame, frame.page))), run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(frame.run)]])),
       isRepaired ? null : h('div', {class: 'buttons'},
-        !run && retried.length && may('submit') ? action(retried.length === 1 ? `Retry ${plural(number, 'frame')}` : `Retry ${plural(number, 'frame')} of ${count(retried.length)} runs`, () => retryAll(retried, outcome),
-          {name: `Retry ${plural(number, 'frame')} of ${plural(retried.length, 'run')} with ${group.cause}`, title: 'A new job for each run. Outputs that are up to date stay.'}) : null,
+        !run && retried.length && may('submit') ? action(retried.length === 1 ? `Retry ${plural(number, 'picture')}` : `Retry ${plural(number, 'picture')} of ${count(retried.length)} runs`, () => retryAll(retried, outcome),
+          {name: `Retry ${plural(number, 'picture')} of ${plural(retried.length, 'run')} with ${group.cause}`, title: 'A new job for each run. Outputs that are up to date stay.'}) : null,
         action('Leave them out …', async () => fill(lines, await exclusions(group, open)), {name: `A line that excludes ${group.cause}`})),
       !run && others.length && may('submit') ? h('ul', {class: 'plain obstacles'}, others.map(part => h('li.quiet', 'run ', runLink(part.run), ` cannot be retried: `, visible(part.obstacle.detail),
         (part.obstacle.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('span.remedy', visible(remedy)))))) : null,
@@ -102,8 +135,8 @@ export function errorsView(_, view) {
       const answer = await get('errors');
       if (isClosed) return;
       view.removeAttribute('aria-busy');
-      number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
-      renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
+      number.textContent = answer.frames ? `${plural(answer.frames, 'failed picture')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
+      renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed picture.')));
     } catch (error) {
       if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       renew(body, null, () => failed(error, soon.now));

@@ -1,5 +1,5 @@
 // What all views share: who is signed in, the state of the service, and what open runs do.
-import {Problem, ahead, get} from './api.js';
+import {Problem, ahead, encoded, get} from './api.js';
 import * as live from './live.js';
 
 export const farm = {
@@ -8,6 +8,8 @@ export const farm = {
   status: null,
   /** What each open run does, by its name. */
   lives: new Map(),
+  /** Runs whose failed pictures later runs have all rendered: the job that did so, or null for a run that was begun by hand. */
+  repaired: new Map(),
 };
 const listeners = new Set();
 /** Calls `body` when the status or a run has changed, at most once a frame of the screen. */
@@ -40,6 +42,32 @@ export function setStatus(status, number = ++asked) {
 export async function loadStatus() {
   const number = ++asked;
   setStatus(await get('status'), number);
+}
+
+// ---- Repairs
+
+/** At most so many runs at once are asked which job has repaired them. */
+const mostAsked = 20;
+/** Learns which runs are repaired, from an answer about errors if there is one already. */
+export async function learnRepairs(answer) {
+  const {errors, total} = answer ?? await get('errors');
+  // Of the groups that are not in the answer nothing is known.
+  if (total > errors.length) return;
+  const open = new Map();
+  for (const {run, count, repaired} of errors.flatMap(group => group.runs)) open.set(run, (open.get(run) ?? 0) + count - repaired);
+  const fresh = [];
+  for (const [run, number] of open) {
+    if (number) farm.repaired.delete(run);
+    else if (!farm.repaired.has(run)) { farm.repaired.set(run, null); fresh.push(run); }
+  }
+  tell();
+  await Promise.all(fresh.slice(-mostAsked).map(async run => {
+    const address = `runs/${encoded(run)}/frames`, [one] = (await get(`${address}?state=failed&limit=1`)).frames;
+    if (!one) return;
+    const {repaired} = await get(`${address}/${one.frame}${one.page ? `p${one.page + 1}` : ''}`);
+    if (farm.repaired.has(run)) farm.repaired.set(run, repaired?.job ?? null);
+  }));
+  tell();
 }
 
 // ---- Reloads

@@ -6,8 +6,9 @@ import {compare} from './compare.js';
 import {neighbours, stateIn} from './map.js';
 import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameState, isRunOpen, measure, sign, when, withoutPath} from './words.js';
+import {bytes, count, duration, elapsed, frameState, isRunOpen, measure, pictureName, sign, taskName, taskWords, when, withoutPath} from './words.js';
 
+const capital = text => text[0].toUpperCase() + text.slice(1);
 /** `RGB, 8 bits` */
 const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
 
@@ -19,6 +20,9 @@ const withoutRecord = letter => !letter ? 'the run has no such frame'
   : letter === 's' ? 'there was nothing to do with this frame, and which picture it was is not known any more'
   : 'pkfb'.includes(letter) ? 'its record is not kept any more, because the job has run several times since' : 'nothing is recorded of this frame yet';
 
+/** How somebody looked at a picture when they went on to the one before or after it. The next view takes it. */
+let look = null;
+
 /** The most attempts that are shown at first, and that a click adds. */
 const attemptsOfPage = 100;
 
@@ -28,8 +32,8 @@ const repairedWords = ({run, job}) => ['Repaired by ', job ? [h('a', {href: `#/j
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
-  let frame = null, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
-  const title = h('h1', `Frame ${name}`), badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
+  let frame = null, viewer = null, seen = look, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
+  const title = h('h1', capital(pictureName(name))), badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
   const choice = h('select', {onchange: () => { output = choice.selectedIndex; showPictures(); }}), choices = h('label.tools', {hidden: true}, h('span', 'Output'), choice);
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
   const previous = h('a.button', {hidden: true}, '◀\ufe0e previous'), next = h('a.button', {hidden: true}, 'next ▶\ufe0e');
@@ -38,9 +42,11 @@ export function frameView(run, name, view) {
     // Somebody may have gone on meanwhile.
     if (!isClosed) location.hash = `#/jobs/${job.id}`;
   }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
+  for (const link of [previous, next]) link.addEventListener('click', () => { look = viewer?.look() ?? null; });
+  look = null;
   retry.hidden = true;
   fill(view,
-    h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run)), ` · frame ${name}`),
+    h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run)), ` · ${pictureName(name)}`),
     h('div.head', h('div', title, h('p.sub', badge, sub)), h('div.buttons', retry, previous, next)),
     cause, choices, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
 
@@ -52,7 +58,7 @@ export function frameView(run, name, view) {
     frame = found;
     if (frame) {
       renew(title, frame.input, () => h('bdi', visible(fileName(frame.input))));
-      document.title = `${plain(fileName(frame.input))}, frame ${name} – Penumbra`;
+      document.title = `${plain(fileName(frame.input))}, ${pictureName(name)} – Penumbra`;
     }
     // The links to its neighbours can wait. Of a frame without a record the map alone knows the state.
     const mapped = loadMap(), letter = frame ? null : stateIn(await mapped, name);
@@ -89,7 +95,7 @@ export function frameView(run, name, view) {
       const link = [previous, next][index];
       link.hidden = !frame;
       link.setAttribute('href', `${here}/frames/${frame}`);
-      link.setAttribute('title', `Frame ${frame} (${'[]'[index]})`);
+      link.setAttribute('title', `${capital(pictureName(frame))} (${'[]'[index]})`);
     });
   }
   async function showPictures() {
@@ -104,8 +110,9 @@ export function frameView(run, name, view) {
     isCompared = right.value ? 'both' : 'before';
     close();
     if (left.value || right.value) {
-      const viewer = compare({
-        name: frame ? fileName(frame.input) : `frame ${name}`, before: left.value, after: right.value,
+      viewer = compare({
+        look: viewer?.look() ?? seen,
+        name: frame ? fileName(frame.input) : pictureName(name), before: left.value, after: right.value,
         thumb: which => frameAddress(run, name, `picture?${of(which)}&width=1024`),
         crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?${of(which)}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
       });
@@ -118,7 +125,7 @@ export function frameView(run, name, view) {
     const one = (title, {value, error}, file) => h('div', h('h2', title), file ? h('p.file', path(file)) : null,
       value ? facts(
         ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', measure(value.width * value.height / 1e6)],
-        ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Frames', value.frames > 1 ? count(value.frames) : null],
+        ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Pages', value.frames > 1 ? count(value.frames) : null],
         ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
         : h('p.quiet', visible(withoutPath(error.message, frame?.input))));
     fill(sides, one('Before', left, frame?.input), one('After', right, outputs[shown]));
@@ -141,10 +148,10 @@ export function frameView(run, name, view) {
     renew(attempts, [shown, earlier.length, isRunOpen(runState)], () => [
       earlier.length ? h('p.tools', h('button', {type: 'button', onclick: () => { shownCount += attemptsOfPage; showAttempts(all); }}, `Show ${count(Math.min(attemptsOfPage, earlier.length))} more`), h('span.quiet', `${earlier.length === 1 ? 'one earlier try' : `${count(earlier.length)} earlier tries`}${failed ? `, ${count(failed)} failed` : ''}`)) : null,
       shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
-        h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
+        h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', taskWords(attempt.task.split('/')[1] ?? attempt.task)), ` try ${attempt.attempt}, worker ${attempt.worker}`,
           h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
         attempt.message ? h('p.message', visible(withoutPath(attempt.message, frame?.input), true)) : null,
-        attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
+        attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `Log of ${taskName(attempt.task)}`}, visible(attempt.log, true)) : null)))
         : h('p.quiet', isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.')]);
   }
   const soon = calmly(load, 800);
@@ -155,7 +162,7 @@ export function frameView(run, name, view) {
     eachSecond(calmly(() => frame?.state === 'open' && isRunOpen(runState) ? loadAttempts() : null, 2000)),
   ];
   return {
-    begin: load, title: `frame ${name}`, close: () => { isClosed = true; close(); endings.forEach(end => end()); },
+    begin: load, title: pictureName(name), close: () => { isClosed = true; close(); endings.forEach(end => end()); },
     keys: {r: () => { if (!retry.hidden) retry.button.click(); }, '[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
   };
 }

@@ -1,9 +1,9 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
-import {Problem, encoded, get, request, send, sendOnce} from './api.js';
-import {calmly, farm, highestPriority, may, mayRunNext, onFarm} from './farm.js';
+import {Problem, encoded, get, submitted, request, send, sendOnce} from './api.js';
+import {calmly, farm, highestPriority, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
-import {isOpen, keptWords, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+import {isOpen, keptWords, named, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
 /** Jobs that this page has retried. The next retry is one of the new job. */
@@ -13,9 +13,18 @@ const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
 /** Whether somebody has paused the run of a job. Answers about jobs know it, events do not: then the run tells. */
 const isPaused = job => job.state === 'running' && (farm.lives.get(job.run)?.isPaused ?? job.paused ?? false);
 /** The state of a job, as people see it. */
-export const stateOf = job => isPaused(job) ? 'paused' : job.state;
+export const stateOf = job => isPaused(job) ? 'paused' : isRepaired(job) ? 'repaired' : job.state;
+/** Whether later jobs have rendered all pictures that failed in the run of a job. */
+const isRepaired = job => job.state === 'failed' && job.exit_code === 1 && farm.repaired.has(job.run);
+export const repairWords = run => farm.repaired.get(run) ? `repaired by job ${farm.repaired.get(run)}` : 'repaired by a later run';
 /** What a pause does not end. */
 export const pausedWords = news => news?.leased ? `Paused. ${news.leased === 1 ? 'One task is' : `${news.leased} tasks are`} still in work and will be finished.` : 'Paused. Workers get nothing to do.';
+
+/**
+ * Where a job is looked at: at its run, or on its own page while it waits. A job that waits may have a name for its run: it has tried to
+ * begin, and another run was in the way.
+ */
+export const placeOf = job => job.run && job.tries && !['waiting', 'held'].includes(job.state) ? `#/runs/${encoded(job.run)}` : `#/jobs/${job.id}`;
 
 /** Pauses or resumes the run of a job. */
 async function setPaused(job, value) {
@@ -40,7 +49,7 @@ const actions = {
       return sure ? post(job, 'cancel') : null;
     },
   },
-  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state) || job.still_broken > 0, body: job => sendOnce(`jobs/${job.id}/retry`, {})},
+  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => (retryable.includes(job.state) && !isRepaired(job)) || job.still_broken > 0, body: job => sendOnce(`jobs/${job.id}/retry`, {})},
 };
 
 /**
@@ -105,6 +114,9 @@ export function priorityStepper(job, changed = () => {}) {
   return element;
 }
 
+/** How a job ended, in words without codes. */
+export const resultWords = job => named((job.result ?? '').replace(/^failed with exit code \d+(: |$)/, (_, more) => more ? 'failed: ' : 'failed').replace(`${job.manifest}: `, '').replace(/(\d) frame(s?)\b(?![-.\/])/g, '$1 picture$2'), [[job.owner, job.owner_name], [farm.session?.owner, farm.session?.name]]);
+
 /** Why a job is where it is, in a few words. */
 export function because(job) {
   if (job.state === 'running' || job.state === 'starting') {
@@ -114,10 +126,13 @@ export function because(job) {
     const {left} = progress(now);
     return [now.isPaused ? (now.leased ? `${now.leased} still in work` : 'no work is given out') : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
   }
-  if (job.state === 'waiting') return (job.waiting_for?.words ?? '') + (job.run_next ? ' · runs next' : '');
+  if (job.state === 'waiting') return (job.waiting_for?.words ?? '').replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
   if (job.state === 'held') return 'until it is released';
-  // The exit code and the manifest's path are on the page of the job.
-  return (job.result ?? '').replace(/^failed with exit code 1: [^:]*: /, '').replace(/^done$/, '');
+  if (isRepaired(job)) return repairWords(job.run);
+  const result = resultWords(job).replace(/^failed: ([^:/]*: )?/, '');
+  if (job.state !== 'done' || result !== 'done') return result;
+  const seconds = (new Date(job.ended) - new Date(job.started)) / 1000;
+  return job.started ? `took ${seconds < 1 ? 'less than a second' : elapsed(seconds)}` : '';
 }
 
 /** The folder that has all these paths. */
@@ -153,14 +168,23 @@ export function results(run) {
   return element;
 }
 
+/** Whether a run has a record. A job that never came to its turn has none. */
+async function isThere(run) {
+  try { await get(`runs/${encoded(run)}`); return true; } catch (error) {
+    if (error.status === 404) return false;
+    throw error;
+  }
+}
+
 export function jobView(id, view) {
-  let job = null, wrote = '', isClosed = false;
+  // Whoever hands a job in, or sees it wait, wants to see its run.
+  let job = null, wrote = '', hasRun = false, leads = submitted.delete(`${id}`), isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead'), place = h('div'), manifest = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Manifest'}), manifestWords = h('p.quiet');
   const edit = h('button', {type: 'button', onclick: () => { location.hash = `#/submit?job=${id}`; }, title: 'Opens its manifest in Submit, where you can change it'}, 'Edit and submit again');
   const manifestPart = h('section', {hidden: true}, h('div.tools', h('h2', 'Manifest'), edit), manifestWords, manifest);
-  fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, manifestPart, logPart);
+  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, manifestPart, logPart);
   let row = null, stepper = null;
 
   async function loadManifest() {
@@ -180,11 +204,22 @@ export function jobView(id, view) {
   async function load() {
     const isFirst = !job;
     job = await get(`jobs/${id}`);
+    leads ||= ['waiting', 'held', 'starting'].includes(job.state);
+    hasRun = Boolean(job.run && job.tries) && (farm.lives.has(job.run) || await isThere(job.run));
+    if (isClosed) return;
+    if (leads && hasRun && !['waiting', 'held'].includes(job.state)) {
+      announce('The run has begun');
+      location.replace(`#/runs/${encoded(job.run)}`);
+      return;
+    }
     show();
     if (isFirst) await loadManifest();
-    if (job.tries) {
+    if (hasRun && job.state === 'failed') await learnRepairs(await get(`runs/${encoded(job.run)}/errors`));
+    if (hasRun) {
       renew(place, job.run, () => results(job.run));
       place.firstChild.load();
+    }
+    if (job.tries) {
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
         if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
@@ -200,7 +235,7 @@ export function jobView(id, view) {
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
     const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
-    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
+    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them are ${reason}.` : resultWords(job);
     renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (isClosed) return; if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
@@ -210,17 +245,18 @@ export function jobView(id, view) {
     row.update(job);
     stepper.update(job);
     const now = farm.lives.get(job.run);
-    const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all frames';
-    renew(link, [job.run, job.tries, text], () => job.run && job.tries ? h('a', {href: `#/runs/${job.run}`}, text) : null);
+    const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
+    renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
-    renew(known, job, () => facts(
+    renew(known, [job, isRepaired(job), farm.repaired.get(job.run)], () => facts(
       ['Place in the queue', job.position && `${job.position}`],
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
       ['Not before', job.not_before && when(job.not_before)],
       ['Manifest', path(job.manifest)],
-      ['Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner],
+      ['Owner', h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]])))],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
       ['Kept', job.kept_by_reason && h('ul.plain', keptWords(job.kept_by_reason).map(words => h('li', visible(words))))],
+      ['Repaired by', isRepaired(job) && farm.repaired.get(job.run) ? jobLink(farm.repaired.get(job.run)) : null],
       ['Retries', job.retry_of && jobLink(job.retry_of)],
       ['Submitted', when(job.submitted)],
       ['Started', job.started && when(job.started)],

@@ -72,14 +72,14 @@ function showHead() {
   const {status, session} = farm;
   place('nav').hidden = !session;
   if (!session) { fill(place('summary')); fill(place('account')); return; }
-  if (!place('nav').children.length) fill(place('nav'), tabs.filter(([name]) => name !== 'submit' || may('submit')).map(([name, text]) => h('a', {href: `#/${name}`, 'data-tab': name, class: name === 'submit' ? 'primary' : null}, text)));
+  if (!place('nav').children.length) fill(place('nav'), tabs.filter(([name]) => ({submit: may('submit'), schedules: may('admin')})[name] ?? true).map(([name, text]) => h('a', {href: `#/${name}`, 'data-tab': name, class: name === 'submit' ? 'primary' : null}, text)));
   if (!place('account').children.length) {
-    fill(place('account'), h('button', {type: 'button', class: 'quiet', title: `${session.scope}${session.expires ? `, until ${when(session.expires)}` : ''}`, onclick: signOut, 'aria-label': `Sign out ${plain(session.name)}`}, h('bdi', visible(session.name)), ' · sign out'),
+    fill(place('account'), h('button', {type: 'button', class: 'quiet', title: `${session.scope}${session.expires ? `, until ${when(session.expires)}` : ''}`, onclick: askToSignOut, 'aria-label': `Sign out ${plain(session.name)}`}, h('bdi', visible(session.name)), ' · sign out'),
       h('button', {type: 'button', class: 'quiet', 'aria-label': 'Words and keys', title: 'Words and keys (?)', onclick: help}, '?'));
   }
   if (!status) return;
   const busy = [...farm.lives.values()].reduce((sum, run) => sum + run.leased, 0), waiting = status.queue.waiting ?? 0, failing = [...farm.lives.values()].filter(run => run.failed).length;
-  const parts = [h('span', `${Math.min(busy, status.workers)}/${plural(status.workers, 'worker')}`)];
+  const parts = [h('span', `${Math.min(busy, status.workers)} of ${plural(status.workers, 'worker')} busy`)];
   if (farm.lives.size) parts.push(h('span', plural(farm.lives.size, 'run')));
   if (waiting) parts.push(h('span', `${count(waiting)} waiting`));
   if (failing) parts.push(h('span.fault', `✗\ufe0e ${count(failing)} failing`));
@@ -152,13 +152,16 @@ function signIn(words = '') {
       await enter();
     } catch (error) {
       // The token is not kept anywhere on this page.
-      fill(trouble, error.status === 401 ? '✗\ufe0e This token is not valid: it may be mistyped, revoked or too old.' : problemText(error));
+      fill(trouble, error.status === 401 ? '✗\ufe0e This token is not valid: it may be mistyped, revoked or too old. Copy it again, or ask an administrator of the farm for a new one.' : problemText(error));
       token.select();
     } finally { button.disabled = false; }
   }}, h('h1', 'Sign in'), h('p', 'The farm asks who you are. An administrator makes a token for you:'), h('code.line', 'penumbra token add YOUR-NAME --scope submit'),
   h('input', {class: 'unseen', autocomplete: 'username', value: 'penumbra', tabindex: -1, 'aria-hidden': 'true', readonly: true}), h('label.field', h('span', 'Token'), token, h('small', 'begins with pnb_')), trouble, button);
   fill(view, form);
   token.focus();
+}
+async function askToSignOut() {
+  if (await ask('Sign out?', 'To sign in again you need your token.', 'Sign out')) await signOut();
 }
 async function signOut() {
   // Without a session there is nothing to end. After any other answer the cookie is still good, and the person has to know.
@@ -243,8 +246,8 @@ async function begin() {
 
 // ---- Keys
 
-const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list or a map'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'frame before, frame after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
-const wordsOfPage = [['Farm', 'the machine, or the group of machines, that does the work'], ['Manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['Job', 'a manifest that was submitted'], ['Run', 'the work on a job, from its start to its end'], ['Frame', 'one picture of a job'], ['Worker', 'a process that renders pictures']];
+const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
+const wordsOfPage = [['Farm', 'the machine, or the group of machines, that does the work'], ['Manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['Job', 'a manifest that was submitted'], ['Run', 'the work on a job, from its start to its end'], ['Frame', 'what commands and programs call a picture: each page of a picture may be one'], ['Published', 'the result is in its place'], ['Worker', 'a process that renders pictures']];
 const hasKeys = () => kept.get('keys') !== 'off';
 function help() {
   const box = h('input', {type: 'checkbox', checked: hasKeys(), onchange: event => kept.set('keys', event.target.checked ? 'on' : 'off')});
@@ -264,7 +267,15 @@ addEventListener('keydown', event => {
   }
   if (event.key === '?') { event.preventDefault(); help(); return; }
   if (!hasKeys()) return;
-  const body = current?.keys?.[event.key] ?? {s: () => { if (may('submit')) location.hash = '#/submit'; }, ...Object.fromEntries(tabs.slice(0, 5).map(([name], index) => [`${index + 1}`, () => { location.hash = `#/${name}`; }]))}[event.key];
+  // Arrows choose in the list of a view, wherever the focus was.
+  const rows = ['ArrowDown', 'ArrowUp'].includes(event.key) && [document.body, view].includes(document.activeElement) && view.querySelector(':scope > .list:not([hidden])');
+  if (rows) {
+    event.preventDefault();
+    rows.focus({preventScroll: true});
+    rows.dispatchEvent(new KeyboardEvent('keydown', {key: event.key}));
+    return;
+  }
+  const body = current?.keys?.[event.key] ?? {s: () => { if (may('submit')) location.hash = '#/submit'; }, ...Object.fromEntries(tabs.slice(0, may('admin') ? 5 : 4).map(([name], index) => [`${index + 1}`, () => { location.hash = `#/${name}`; }]))}[event.key];
   // A key that is held acts once. Frames go on, one after the other.
   if (body) { event.preventDefault(); if (!event.repeat || '[]'.includes(event.key)) body(); }
 });

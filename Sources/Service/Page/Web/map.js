@@ -1,15 +1,16 @@
 // The map of a run's frames, and the maps of frames that are being tiled.
 import {fill, h, plain, say} from './dom.js';
-import {count, frameName, frameStates, plural} from './words.js';
+import {count, frameName, frameStates, pictureName, plural} from './words.js';
 
 const places = new Map(frameStates.map((state, place) => [state.letter, place]));
 const broken = places.get('b'), failed = places.get('f');
+const isTouch = () => matchMedia('(pointer: coarse)').matches;
 /** Beyond so many frames, a cell is several. */
 const mostCells = 300_000;
 
 function colors() {
   const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(['line', 'panel', 'skipped', 'done', 'caution', 'accent', 'fault', 'paper', 'quiet']
+  return Object.fromEntries(['line', 'panel', 'skipped', 'done', 'caution', 'accent', 'fault', 'ink', 'paper', 'quiet']
     .map(name => [name, style.getPropertyValue('--' + name).trim()]));
 }
 /** Sets the size of a canvas in CSS pixels, and returns its pen. */
@@ -59,7 +60,7 @@ export const stateIn = ({frames, states}, name) => states[placeOf(frames, name)]
  */
 export function frameMap(open, fileOf) {
   const tip = h('p.map-tip', {id: 'map-tip', 'aria-live': 'polite'});
-  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'map of frames', 'aria-label': 'All frames', 'aria-describedby': 'map-tip'});
+  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'map of pictures', 'aria-label': 'All pictures', 'aria-describedby': 'map-tip'});
   const legend = h('ul.legend');
   const frame = h('div.map-frame', canvas);
   const element = h('div.map', legend, frame, tip);
@@ -101,18 +102,18 @@ export function frameMap(open, fileOf) {
     }
     layOut();
   };
-  /** Makes the changes of an event. */
+  /** Makes the changes of an event. Returns whether pictures are published or failed that were not before. */
   element.change = changes => {
-    const published = [];
+    let isNews = false;
     for (const [first, length, letter] of changes) {
       const place = places.get(letter) ?? 0, end = Math.min(states.length, first + length);
       for (let index = first; index < end; index++) {
-        if (letter === 'p' && states[index] !== place && end - index <= 12) published.push(nameOf(index));
+        if ((letter === 'p' || letter === 'f') && states[index] !== place) isNews = true;
         set(index, place);
       }
     }
     ask();
-    return published;
+    return isNews;
   };
   element.count = name => totals[frameStates.findIndex(state => state.name === name)];
   /** The names of the last frames with a state, in their order. */
@@ -120,6 +121,19 @@ export function frameMap(open, fileOf) {
     const place = frameStates.findIndex(state => state.name === name), names = [];
     for (let index = states.length - 1; index >= 0 && names.length < most; index--) if (states[index] === place) names.unshift(nameOf(index));
     return names;
+  };
+
+  /** A page of all frames, or of those with a state: their names and states, how many there are, and the name of the one before the page. */
+  element.list = (name, first, most) => {
+    const frames = [];
+    let total = 0, before = '';
+    for (let index = 0; index < states.length; index++) {
+      if (name && frameStates[states[index]].name !== name) continue;
+      if (total === first - 1) before = nameOf(index);
+      if (total >= first && frames.length < most) frames.push({frame: nameOf(index), state: frameStates[states[index]]});
+      total++;
+    }
+    return {frames, total, before};
   };
 
   function layOut() {
@@ -216,10 +230,13 @@ export function frameMap(open, fileOf) {
   }
   function outline(context, color) {
     const cell = Math.floor(point / group);
-    context.strokeStyle = color.quiet;
-    context.lineWidth = 2;
-    const mark = Math.max(8, side);
-    context.strokeRect(cell % columns * side + side / 2 - mark / 2, Math.floor(cell / columns) * side + side / 2 - mark / 2, mark, mark);
+    const mark = Math.max(10, side + 2);
+    // Two lines, a dark and a light one, are seen on each colour.
+    for (const [ink, width] of [[color.paper, 5], [color.ink, 2.5]]) {
+      context.strokeStyle = ink;
+      context.lineWidth = width;
+      context.strokeRect(cell % columns * side + side / 2 - mark / 2, Math.floor(cell / columns) * side + side / 2 - mark / 2, mark, mark);
+    }
     // The mark covers neighbours, and is taken away by the next drawing.
     whole = true;
   }
@@ -229,7 +246,7 @@ export function frameMap(open, fileOf) {
       item.hidden = !totals[place];
       say(number, count(totals[place]));
     });
-    if (point < 0) say(tip, states.length ? `${plural(states.length, 'frame')}${group > 1 ? `, ${group} in a cell` : ''}. Point at one, or walk with the arrow keys; Enter opens it.` : 'No frames yet.');
+    if (point < 0) say(tip, states.length ? `${plural(states.length, 'picture')}${group > 1 ? `, ${group} in a square` : ''}. ${isTouch() ? 'Touch one to open it.' : 'Point at one, or walk with the arrow keys. Enter opens it.'}` : 'No pictures yet.');
   }
   function pointAt(index) {
     if (index < 0 || index >= states.length) return;
@@ -239,8 +256,8 @@ export function frameMap(open, fileOf) {
     ask();
   }
   function tellPoint() {
-    say(tip, group > 1 ? `Frames ${nameOf(point)} to ${nameOf(Math.min(states.length - 1, point + group - 1))}: ${frameStates[worst(Math.floor(point / group))].words}`
-      : `${pointFile ? `${plain(pointFile)}, frame` : 'Frame'} ${nameOf(point)}: ${frameStates[states[point]].words}`);
+    say(tip, group > 1 ? `Pictures ${nameOf(point)} to ${nameOf(Math.min(states.length - 1, point + group - 1))}: ${frameStates[worst(Math.floor(point / group))].words}`
+      : `${pointFile ? `${plain(pointFile)}, p` : 'P'}${pictureName(nameOf(point)).slice(1)}: ${frameStates[states[point]].words}`);
   }
   /** Tells the name of the file, too, if somebody stays at a frame. */
   function askFile(index) {
@@ -313,7 +330,7 @@ function tileMap() {
       context.fillStyle = isDone ? color.done : color.line;
       context.fillRect(tile % columns * side, Math.floor(tile / columns) * side, side - gap, side - gap);
     }
-    const words = `${file ? `${plain(file)}, ` : ''}frame ${frameName(frame, page)}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;
+    const words = `${file ? `${plain(file)}, ` : ''}${pictureName(frameName(frame, page))}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;
     say(title, words);
     canvas.setAttribute('aria-label', words);
   };

@@ -1,8 +1,8 @@
 // The queue: open jobs first, in the order in which they will run, then those that have ended.
-import {action, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
+import {action, ask, bar, copyable, enable, failed, fill, h, say, visible} from './dom.js';
 import {get, send} from './api.js';
-import {calmly, farm, may, mayRunNext, onFarm} from './farm.js';
-import {because, jobActions, priorityStepper, stateOf} from './jobs.js';
+import {calmly, farm, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
+import {because, jobActions, placeOf, priorityStepper, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
 import {count, isOpen, percent, plural, progress, sign, when, word} from './words.js';
@@ -51,11 +51,11 @@ export function queueView(query, view) {
   const table = list({
     label: 'Jobs', class: 'jobs', columns: ['State', 'Job', 'Progress, or why it waits', 'Priority', 'When', 'Actions'],
     key: job => job.id,
-    open: job => { location.hash = job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`; },
+    open: job => { location.hash = placeOf(job); },
     make,
     nearEnd: () => { loadMore(); },
   });
-  const bulk = bulkActions(() => ({filter: parameters(filter, state).toString(), total}), () => whole.now());
+  const bulk = bulkActions(() => ({filter, state}), () => whole.now());
   const empty = h('div.empty', {hidden: true});
   table.hidden = true;
   fill(view, h('div.tools', h('h1.unseen', 'Queue'), search, chips, number, bulk), trouble, table, empty);
@@ -69,7 +69,7 @@ export function queueView(query, view) {
       state.className = `badge ${shown}`;
       state.say(`${sign(shown)} ${word(shown)}`);
       if (name.textContent !== job.name) fill(name, visible(job.name));
-      name.setAttribute('href', job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`);
+      name.setAttribute('href', placeOf(job));
       tag.say(`${job.id}`);
       const text = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`);
       if (labels.title !== text.join(' ')) { labels.title = text.join(' '); fill(labels, text.slice(0, 3).map(one => h('span.label', visible(one)))); }
@@ -102,6 +102,7 @@ export function queueView(query, view) {
     table.show([...jobs.values()].sort(compare));
     say(number, plural(total, 'job'));
     table.hidden = !total && !jobs.size;
+    if (bulk) bulk.hidden = table.hidden;
     empty.hidden = !table.hidden;
     if (!empty.hidden) showEmpty();
   }
@@ -168,6 +169,7 @@ export function queueView(query, view) {
         }
       }
       take(lists, began);
+      if ([...jobs.values()].some(job => job.state === 'failed')) repairsSoon();
     } catch (error) {
       if (mine !== version) return;
       // What is shown stays, and the page says that it is old.
@@ -211,6 +213,7 @@ export function queueView(query, view) {
   search.addEventListener('input', () => { filter = search.value; changeSoon(); });
   table.search(search);
 
+  const repairsSoon = calmly(learnRepairs, 100);
   const refresh = calmly(loadNewest, 1200), whole = calmly(load, 30_000), soon = () => { refresh(); whole(); };
   const endings = [
     live.on('job', ({id, job}) => {
@@ -258,22 +261,32 @@ export function queueView(query, view) {
 /** One action for all jobs that the filter matches. The service counts first, and changes nothing if the number is another one then. */
 function bulkActions(wanted, changed) {
   if (!may('submit')) return null;
+  const nothing = {hold: 'no job waits', release: 'no job is held', run_next: 'no job waits', retry: 'no job has failed', cancel: 'no job is open'};
+  const about = {hold: 'These are all that wait', release: 'These are all held jobs', run_next: 'These are all that wait', retry: 'These are all that did not succeed', cancel: 'These are all that wait or run'};
   const words = {hold: 'Hold', release: 'Release', ...mayRunNext() && {run_next: 'Run next'}, retry: 'Retry', cancel: 'Cancel'};
-  const select = h('select', {'aria-label': 'Action for all that match'}, h('option', {value: ''}, 'All that match …'), Object.entries(words).map(([value, text]) => h('option', {value}, text)));
+  // Each action is for jobs in these states alone.
+  const open = 'held,waiting,starting,running', states = {hold: 'waiting', release: 'held', run_next: 'waiting', retry: 'failed,stopped,cancelled,skipped,work_left', cancel: open};
+  const ended = 'done,failed,stopped,cancelled,skipped,work_left';
+  const of = (action, chosen) => states[action].split(',').filter(one => !chosen || chosen.replace('open', open).replace('ended', ended).split(',').includes(one)).join();
+  const select = h('select', {'aria-label': 'Action for all that match', onchange: () => { fill(outcome); enable(go.button, Boolean(select.value)); }}, h('option', {value: ''}, 'All of these jobs …'), Object.entries(words).map(([value, text]) => h('option', {value}, text)));
   const outcome = h('span', {role: 'status'});
   const go = action('Do it', async () => {
     fill(outcome);
-    if (!select.value) return;
     // The filter may be another one when the service has answered.
-    const {filter} = wanted(), body = {action: select.value, filter}, text = words[select.value];
+    const {filter, state} = wanted(), action = select.value, text = words[action], which = of(action, state);
+    // Nothing stays chosen, whatever the answer is: another click is another decision.
+    select.value = '';
+    enable(go.button, false);
+    if (!which) { fill(outcome, nothing[action]); return; }
+    const body = {action, filter: parameters(filter, which).toString()};
     const {count: number} = await send('POST', 'jobs/actions', body, {patience: 120});
-    if (!number) { fill(outcome, 'no job matches'); return; }
-    const sure = await ask(`${text} ${plural(number, 'job')}?`, filter ? `All that match ${decodeURIComponent(filter)}.` : 'These are all jobs.', `${text} ${count(number)}`);
+    if (!number) { fill(outcome, nothing[action]); return; }
+    const sure = await ask(`${text} ${plural(number, 'job')}?`, `${about[action]}${filter ? ` and match “${filter}”` : ''}. Other jobs stay as they are.`, `${text} ${count(number)}`);
     if (!sure) return;
     const answer = await send('POST', 'jobs/actions', {...body, expect: number}, {patience: 120});
     fill(outcome, `${count(answer.changed.length + answer.submitted.length)} done${answer.refused.length ? `, ${count(answer.refused.length)} refused: ${answer.refused[0].detail}` : ''}`);
-    select.value = '';
     changed();
   });
+  enable(go.button, false);
   return h('span.bulk', select, go, outcome);
 }

@@ -1,26 +1,27 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, each, enable, facts, failed as failedView, fill, h, lead, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
 import {encoded, get, lines, request, retryRun, send} from './api.js';
-import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
+import {calmly, eachSecond, farm, learnRepairs, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
-import {frameFile, thumb} from './thumbs.js';
-import {pausedWords, priorityStepper, results} from './jobs.js';
+import {lastPictures, pictureList} from './pictures.js';
+import {frameFile} from './thumbs.js';
+import {pausedWords, priorityStepper, repairWords, resultWords, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, keptWords, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, keptWords, measure, percent, pictureName, plural, progress, sign, taskWords, when, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
-  let run = null, job = null, early = null, hasMap = false, lastPicture = 0, isClosed = false, mapsAsked = 0;
-  const pictures = [], kept = new Map();
+  let run = null, job = null, early = null, hasMap = false, isClosed = false, mapsAsked = 0;
+  const kept = new Map();
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
-  const share = bar(0, 'Frames that are done'), states = stateStrip(), line = h('p.figures');
+  const share = bar(0, 'Pictures that are done'), states = stateStrip(), line = h('p.figures');
   const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; }, frame => frameFile(name, frame));
   const tiles = tileMaps((frame, page) => farm.lives.get(name)?.running.find(task => task.frame === frame && task.page === page)?.file);
   const tilesPart = h('section', {hidden: true}, h('h2', 'Tiles'), tiles);
   const slots = h('ul.slots'), slotsPart = h('section', {hidden: true}, h('h2', 'In work'), slots);
-  const strip = h('div.thumbs'), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
+  const all = pictureList(name, map), strip = lastPictures(name), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
   const problems = h('div'), problemsPart = h('section', {hidden: true}, h('h2', 'Problems'), problems);
   const known = h('div'), priority = h('span'), place = results(name);
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'});
@@ -50,8 +51,8 @@ export function runView(name, view) {
   for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
     h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
-    reason, verified, share, states, line, place, map,
-    h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, logPart, known);
+    reason, share, states, line, place, map, verified,
+    h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, all, logPart, known);
 
   async function load() {
     const look = tiles.look();
@@ -78,12 +79,14 @@ export function runView(name, view) {
     // Changes that came while the map was on its way are made in their order.
     for (const changes of early.splice(0)) map.change(changes);
     early = null;
-    if (!pictures.length) for (const frame of map.last('published', 8).reverse()) addPicture(frame, true);
+    showLast();
+    all.show();
   }
   async function loadErrors() {
     const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
     problemsPart.hidden = !answer.errors.length && !broken.length;
     renew(problems, [answer, broken], () => [errorGroups(answer, {run: name, kept}), broken.length ? stillBroken(broken, here) : null]);
+    await learnRepairs(answer);
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -94,42 +97,40 @@ export function runView(name, view) {
   }
   const errorsSoon = calmly(loadErrors, 2000), runSoon = calmly(async () => { await loadJob(); await load(); await loadErrors(); }, 300), tilesSoon = calmly(load, 1000), mapSoon = calmly(loadMap, 200);
 
-  function addPicture(frame, isOld = false) {
-    // A new picture at most every two seconds, however fast frames are published.
-    if (!isOld && Date.now() - lastPicture < 2000) return;
-    lastPicture = Date.now();
-    place.load();
-    pictures.unshift(frame);
-    const picture = thumb({run: name, frame, side: 'after', name: `frame ${frame}`, link: `${here}/frames/${frame}`});
-    frameFile(name, frame).then(file => { if (file) picture.rename(file); });
-    strip.prepend(picture);
-    while (pictures.length > 12) { pictures.pop(); strip.lastChild.remove(); }
-    stripPart.hidden = false;
+  /** The last pictures are those of the map, so they are the same while the run goes on and after it. */
+  function showLast() {
+    const last = map.last('published', lastPictures.most).reverse();
+    stripPart.hidden = !last.length;
+    strip.show(last);
+    if (last.length) place.load();
   }
+  // However fast pictures are published, the last ones are fetched every two seconds at most.
+  const lastSoon = calmly(async () => showLast(), 2000);
 
   function show() {
     if (!run || isClosed) return;
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
     renew(title, run.job, () => visible(run.job));
-    state.className = `badge ${condition}`;
-    say(state, `${sign(condition)} ${word(condition)}`);
+    const isRepaired = condition === 'failed' && farm.repaired.has(name), badge = isRepaired ? 'repaired' : condition;
+    state.className = `badge ${badge}`;
+    say(state, `${sign(badge)} ${word(badge)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
+    const why = isRepaired ? `Some pictures failed. All of them are ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
     renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
     enable(cancel.button, isGoingOn);
-    enable(retry.button, !isGoingOn && (condition !== 'done' || run.counts.stillBroken > 0));
+    enable(retry.button, !isGoingOn && !isRepaired && (condition !== 'done' || run.counts.stillBroken > 0));
     enable(verify.button, !isGoingOn || run.concluded > 0);
     const parts = [];
     if (news && isGoingOn) {
       const {share: done, left, rate} = progress(news);
       share.set(done, news.failed / Math.max(1, news.frames));
-      parts.push(`${count(news.done)} of ${plural(news.frames, 'frame')}`, percent(done));
+      parts.push(`${count(news.done)} of ${plural(news.frames, 'picture')}`, percent(done));
       if (news.failed) parts.push(`${count(news.failed)} failed`);
       if (rate) parts.push(`${measure(rate)} MP/s`);
-      if (news.seconds > 2 && news.done > 2 && news.done / news.seconds >= 0.1) parts.push(`${measure(news.done / news.seconds)} frames/s`);
+      if (news.seconds > 2 && news.done > 2 && news.done / news.seconds >= 0.1) parts.push(`${measure(news.done / news.seconds)} pictures/s`);
       parts.push(left != null ? `${elapsed(left)} left` : 'too early for an estimate');
       parts.push(plural(news.leased, 'worker'));
       if (!news.leased && news.wanted && condition === 'running') parts.push('waits for a worker');
@@ -137,7 +138,7 @@ export function runView(name, view) {
     } else {
       // Frames that the run has left have ended, but nothing was done for them.
       const ended = run.counts.published + run.counts.failed;
-      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
+      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'picture')} done` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
@@ -153,11 +154,11 @@ export function runView(name, view) {
     showTiles(isGoingOn);
     renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers, run.counts.keptByReason], () => facts(
       ['Kept', run.counts.keptByReason && h('ul.plain', keptWords(run.counts.keptByReason).map(words => h('li', visible(words))))],
-      ['Manifest', path(run.manifest)],
+      ['Manifest', job ? h('a', {href: `#/jobs/${job.id}`}, `that of job ${job.id}`) : path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
       ['Started', h('time', {datetime: run.started}, when(run.started))],
       ['Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))],
-      ['Worked on by', run.epoch > 1 ? plural(run.epoch, 'process', 'processes') + ' in turn' : null],
+      ['Interrupted', run.epoch > 1 ? `${run.epoch === 2 ? 'once' : `${count(run.epoch - 1)} times`}, and continued` : null],
       ['Workers', run.workers && count(run.workers)]));
   }
   function showSlots(running) {
@@ -168,7 +169,7 @@ export function runView(name, view) {
       element.update = task => {
         const frame = frameName(task.frame, task.page);
         say(slot, `${task.slot}`);
-        lead(link, `${here}/frames/${frame}`, `${frame}/${task.kind}${task.tile != null ? `-${task.tile}` : ''}`);
+        lead(link, `${here}/frames/${frame}`, `${pictureName(frame)}: ${taskWords(task.tile != null ? `${task.kind}-${task.tile}` : task.kind)}`);
         renew(file, task.file, () => visible(task.file ?? ''));
         say(since, elapsed((now() - task.since / 1e6) / 1000));
         attempt.hidden = task.attempt < 2;
@@ -185,7 +186,7 @@ export function runView(name, view) {
     const states = answers.find(answer => answer.event === 'verification')?.states ?? {}, others = answers.filter(answer => answer.event === 'verified' && answer.state !== 'as published');
     const total = Object.values(states).reduce((sum, one) => sum + one, 0);
     fill(verified, h('p', {class: others.length ? 'trouble' : 'well'}, others.length ? '✗\ufe0e ' : '✓\ufe0e ',
-      total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words}`).join(', ')}` : 'The run has published no outputs.'),
+      total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words === 'as published' ? 'unchanged' : words}`).join(', ')}` : 'The run has published no outputs.'),
     others.length ? h('ul.plain', others.slice(0, 100).map(one => h('li', `${one.state}: `, path(one.path ?? '')))) : null);
     announce(verified.textContent);
   }
@@ -201,8 +202,8 @@ export function runView(name, view) {
         if (early) { early.push(one.changes); continue; }
         if (!hasMap) { mapSoon(); continue; }
         const failedBefore = map.count('failed');
-        for (const frame of map.change(one.changes).slice(-1)) addPicture(frame);
-        if (map.count('failed') !== failedBefore) { errorsSoon(); announce(`${count(map.count('failed'))} frames of ${run?.job ?? name} failed`); }
+        if (map.change(one.changes)) { lastSoon(); all.refresh(); }
+        if (map.count('failed') !== failedBefore) { errorsSoon(); announce(`${plural(map.count('failed'), 'picture')} of ${run?.job ?? name} failed`); }
       }
     }),
     live.on('tiles', event => { if (event.run === name && run) { tiles.change(event.tiled, event.left); showTiles(isRunOpen(run.state)); } }),
@@ -218,17 +219,21 @@ export function runView(name, view) {
     for (;;) {
       try {
         await loadJob();
-        return await load();
+        await load();
+        return true;
       } catch (error) {
         const [, id] = /^job-(\d+)-/.exec(name) ?? [];
-        if (error.status !== 404 || isClosed || !id || !['starting', 'running'].includes((await get(`jobs/${id}`)).state)) throw error;
+        if (error.status !== 404 || isClosed || !id) throw error;
+        const {state} = await get(`jobs/${id}`);
+        // The job waits, or it ended before it began a run. Its own page says why.
+        if (!['starting', 'running'].includes(state)) { location.replace(`#/jobs/${id}`); return false; }
         fill(reason, 'The run begins …');
         await new Promise(done => setTimeout(done, 500));
       }
     }
   }
   const begin = async () => {
-    await untilItIsThere();
+    if (!await untilItIsThere()) return;
     place.load();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);

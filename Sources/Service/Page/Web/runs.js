@@ -1,7 +1,7 @@
 // All runs, also those that somebody has begun by hand.
 import {bar, failed, fill, h, say, visible} from './dom.js';
 import {get} from './api.js';
-import {calmly, farm, onFarm} from './farm.js';
+import {calmly, farm, learnRepairs, onFarm} from './farm.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
 import {count, isRunOpen, percent, plural, progress, sign, when, word} from './words.js';
@@ -11,13 +11,13 @@ export function runsView(query, view) {
   const search = h('input', {type: 'search', id: 'filter', placeholder: 'job, run or state', 'aria-label': 'Filter the runs', value: filter, autocomplete: 'off', spellcheck: 'false'});
   const number = h('span.number', {role: 'status'}), trouble = h('div'), empty = h('div.empty', {hidden: true});
   const table = list({
-    label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Frames', 'Started'], key: run => run.run,
+    label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Pictures', 'Started'], key: run => run.run,
     open: run => { location.hash = `#/runs/${run.run}`; },
     make(run) {
       const state = cell('badge'), share = bar(0, 'Progress'), figures = cell('why'), name = h('a.job-name'), id = h('bdi.quiet'), time = h('time.quiet');
       const cells = [h('span', state), h('span.what', name, id), h('span.progress', share, figures), h('span', time)];
       cells.update = run => {
-        const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state;
+        const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state === 'failed' && farm.repaired.has(run.run) ? 'repaired' : run.state;
         state.className = `badge ${now}`;
         if (id.textContent !== run.run) {
           fill(name, visible(run.job));
@@ -30,8 +30,8 @@ export function runsView(query, view) {
         share.hidden = !news;
         if (news) share.set(progress(news).share);
         const failures = news?.failed ?? run.counts.failed;
-        figures.say(news ? `${percent(progress(news).share)} of ${plural(news.frames, 'frame')}${failures ? ` · ${count(failures)} failed` : ''}`
-          : `${plural(run.counts.frames, 'frame')}${run.counts.published ? ` · ${count(run.counts.published)} published` : ''}${failures ? ` · ${count(failures)} failed` : ''}${run.counts.skipped ? ` · ${count(run.counts.skipped)} up to date` : ''}`);
+        figures.say(news ? `${percent(progress(news).share)} of ${plural(news.frames, 'picture')}${failures ? ` · ${count(failures)} failed` : ''}`
+          : `${plural(run.counts.frames, 'picture')}${run.counts.published ? ` · ${count(run.counts.published)} published` : ''}${failures ? ` · ${count(failures)} failed` : ''}${run.counts.skipped ? ` · ${count(run.counts.skipped)} up to date` : ''}`);
       };
       cells.update(run);
       return cells;
@@ -55,12 +55,13 @@ export function runsView(query, view) {
       fill(trouble);
       view.removeAttribute('aria-busy');
       show();
+      if (runs.some(run => run.state === 'failed')) repairsSoon();
     } catch (error) {
       if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       fill(trouble, failed(error, soon.now));
     }
   }
-  const soon = calmly(load, 2000);
+  const soon = calmly(load, 2000), repairsSoon = calmly(learnRepairs, 100);
   search.addEventListener('input', () => { filter = search.value; history.replaceState(null, '', filter ? `#/runs?${new URLSearchParams({q: filter})}` : '#/runs'); show(); });
   table.search(search);
   const known = run => runs.some(one => one.run === run && isRunOpen(one.state));

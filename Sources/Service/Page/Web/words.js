@@ -4,7 +4,7 @@ const text = '\ufe0e'; // Shows a sign as text where a browser would show a colo
 const table = {
   held: ['‖', 'held'], waiting: ['…', 'waiting'], starting: ['▷', 'starting'], running: ['▶', 'running'], done: ['✓', 'done'],
   work_left: ['◐', 'work left'], failed: ['✗', 'failed'], stopped: ['■', 'stopped'], cancelled: ['■', 'cancelled'], skipped: ['↷', 'skipped'],
-  paused: ['‖', 'paused'], interrupted: ['!', 'interrupted'], detached: ['⇢', 'detached'],
+  paused: ['‖', 'paused'], repaired: ['✓', 'repaired'], interrupted: ['!', 'interrupted'], detached: ['⇢', 'detached'],
 };
 export const sign = state => (table[state]?.[0] ?? '?') + text;
 export const word = state => table[state]?.[1] ?? state;
@@ -63,6 +63,22 @@ export const keptWords = reasons => Object.entries(reasons ?? {}).sort((a, b) =>
 export const withoutPath = (message, input) => message?.startsWith(`${input}: `) ? message.slice(input.length + 2) : message ?? '';
 /** The name of a frame: `37`, and `37p2` for the second page of a picture. */
 export const frameName = (frame, page) => page ? `${frame}p${page + 1}` : `${frame}`;
+
+/** The same for people: `picture 37`, and `picture 37, page 2`. */
+export const pictureName = name => `picture ${String(name).replace(/p(\d+)$/, ', page $1')}`;
+/** What a worker does, from the kind of its task: `frame` or `tile-12`. */
+export function taskWords(kind) {
+  const [, name, number] = /^([a-z]+)(?:-(\d+))?$/.exec(kind) ?? [null, kind];
+  return {probe: 'look at the file', frame: 'whole picture', canvas: 'decode', tile: `tile ${Number(number) + 1}`, stitch: 'put the tiles together'}[name] ?? kind;
+}
+/** A task as an answer names it: `37p2/tile-12`. */
+export function taskName(task) {
+  const [frame, kind] = task.split('/');
+  return `${pictureName(frame)}${kind ? `: ${taskWords(kind)}` : ''}`;
+}
+/** Words of the service in which an owner has the name of their token, if it is known. `people` is a list of owners with their names. */
+export const named = (text, people) => people.reduce((words, [owner, name]) => owner && name && owner !== name ? words.split(owner).join(name) : words, text)
+  .replace(/\buid:0\b/g, 'the administrator of the farm\'s machine').replace(/\buid:(\d+)\b/g, 'user $1 of the farm\'s machine');
 
 /** What a run does now. The rules are those of `penumbra status`. */
 export function progress(live) {

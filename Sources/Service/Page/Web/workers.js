@@ -3,7 +3,7 @@ import {action, each, facts, failed, fill, h, lead, renew, say, visible} from '.
 import {encoded, get, send} from './api.js';
 import {calmly, eachSecond, farm, loadStatus, may, now, onFarm, setStatus} from './farm.js';
 import * as live from './live.js';
-import {bytes, count, elapsed, plural, when} from './words.js';
+import {bytes, count, elapsed, plural, taskName, when} from './words.js';
 
 export function workersView(_, view) {
   let runs = [], isKnown = false, lost = new Map(), diagnosis = null, isClosed = false;
@@ -29,7 +29,7 @@ export function workersView(_, view) {
     idle.hidden = !isKnown || runs.length > 0;
   }
   function group() {
-    const title = h('a'), name = h('bdi.quiet'), words = h('p.quiet'), slots = h('tbody'), table = h('div.scroll', {tabindex: 0, role: 'region'}, h('table', h('thead', h('tr', ['Slot', 'Worker', 'Task', 'File', 'Since', 'Try'].map(text => h('th', {scope: 'col'}, text)))), slots)), processes = h('p.quiet');
+    const title = h('a'), name = h('bdi.quiet'), words = h('p.quiet'), slots = h('tbody'), table = h('div.scroll', {tabindex: 0, role: 'region'}, h('table', h('thead', h('tr', ['Place', 'Worker', 'Work', 'File', 'Since', 'Try'].map(text => h('th', {scope: 'col'}, text)))), slots)), processes = h('p.quiet');
     const element = h('article', {class: 'group'}, h('h2', title, ' ', name), words, table, processes);
     element.update = run => {
       const link = `#/runs/${encoded(run.run)}`, memory = run.processes.reduce((sum, process) => sum + (process.resident ?? 0), 0);
@@ -51,7 +51,7 @@ export function workersView(_, view) {
     element.update = slot => {
       say(number, `${slot.slot}`);
       say(worker, `${slot.worker}`);
-      lead(task, `${run}/frames/${slot.task.split('/')[0]}`, slot.task);
+      lead(task, `${run}/frames/${slot.task.split('/')[0]}`, taskName(slot.task));
       renew(file, slot.file, () => visible(slot.file ?? ''));
       say(since, elapsed((now() - new Date(slot.since)) / 1000));
       say(attempt, `${slot.attempt}`);
