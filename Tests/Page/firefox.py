@@ -43,6 +43,8 @@ class Firefox:
         return True
 
     def call(self, method, **parameters):
+        if method == 'Input.dispatchMouseEvent':
+            return self.point(parameters)
         self.number += 1
         self.socket.send(json.dumps({'id': self.number, 'method': method, 'params': parameters}))
         while True:
@@ -75,6 +77,12 @@ class Firefox:
 
     def size(self, width, height, dark=False):
         self.call('browsingContext.setViewport', context=self.context, viewport={'width': width, 'height': height})
+
+    def point(self, event):
+        """What chromium's event of the mouse is here."""
+        move = {'type': 'pointerMove', 'x': round(event['x']), 'y': round(event['y'])}
+        then = {'mouseMoved': [], 'mousePressed': [{'type': 'pointerDown', 'button': 0}], 'mouseReleased': [{'type': 'pointerUp', 'button': 0}]}
+        self.call('input.performActions', context=self.context, actions=[{'type': 'pointer', 'id': 'mouse', 'actions': [move, *then[event['type']]]}])
 
     def press(self, *keys):
         """Presses keys at the same time."""
