@@ -99,6 +99,12 @@ class Browser:
     def paste(self, text):
         self.call('Input.insertText', text=text)
 
+    def click_at(self, x, y):
+        """Clicks at a place of the screen, as long as people press a button."""
+        for kind in ('mousePressed', 'mouseReleased'):
+            self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', clickCount=1)
+            time.sleep(0.12)
+
     def touch(self, *paths):
         """Moves fingers over the screen, one for each path of points, all at the same time."""
         self.call('Emulation.setTouchEmulationEnabled', enabled=True, maxTouchPoints=5)

@@ -96,6 +96,11 @@ class Firefox:
         for letter in text:
             self.press('Enter' if letter == '\n' else letter)
 
+    def click_at(self, x, y):
+        """Clicks at a place of the screen, as long as people press a button."""
+        actions = [{'type': 'pointerMove', 'x': round(x), 'y': round(y)}, {'type': 'pointerDown', 'button': 0}, {'type': 'pause', 'duration': 120}, {'type': 'pointerUp', 'button': 0}]
+        self.call('input.performActions', context=self.context, actions=[{'type': 'pointer', 'id': 'mouse', 'actions': actions}])
+
     def picture(self, file):
         with open(file, 'wb') as stream:
             stream.write(base64.b64decode(self.call('browsingContext.captureScreenshot', context=self.context)['data']))

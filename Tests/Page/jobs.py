@@ -129,6 +129,13 @@ def pauses(page, service, check, folder, manifest):
         page.go(view)
         check(f"{view.split('/')[1]}: the folder of the results can be copied", browser.wait(f"document.querySelector('.results .copy code')?.textContent === {json.dumps(folder + '/out/good-place')}"), page.text('.results'))
     page.picture('run-results')
+    os.makedirs(f'{folder}/unreadable')
+    for number in range(2):
+        with open(f'{folder}/unreadable/{number}.png', 'wb') as file:
+            file.write(b'\x89PNG\r\n\x1a\n torn')
+    bad = service.wait(service.submit(text=manifest('no-place', 'unreadable/*'), folder=folder))
+    page.go(f"#/jobs/{bad['id']}")
+    check('a job without results has no folder of results', bad['state'] == 'failed' and page.has('failed', '.badge') and not browser.wait("document.querySelector('.results .copy')", 2), page.text('.results'))
 
 
 def submission(page, service, check, folder, manifest):

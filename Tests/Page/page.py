@@ -49,9 +49,7 @@ class Page:
         if not self.browser.wait(element, 5):
             return False
         place = self.browser.run(f"(one => {{ one.scrollIntoView({{block: 'nearest'}}); const box = one.getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; }})({element})")
-        for kind in ('mousePressed', 'mouseReleased'):
-            self.browser.call('Input.dispatchMouseEvent', type=kind, x=place[0], y=place[1], button='left', clickCount=1)
-            time.sleep(0.12)
+        self.browser.click_at(*place)
         return True
 
     def sign_out(self):

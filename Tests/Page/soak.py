@@ -2,17 +2,19 @@
 
 First the service is a real one: one run after the other renders thousands of small pictures. Then the answers are those of `Crowd`, with
 an event every 250 ms and 100,000 frames, which no real farm of this size reaches. Once a minute somebody walks through the other views and
-comes back, so that a view that leaves something behind is found.
+comes back, so that a view that leaves something behind is found. Frames are left while they load, as by somebody who looks for one.
 """
+import json
 import os
 import time
 
 from crowd import LIVE
+from leaving import BITMAPS
 from service import picture
 
 # What may be more at the end than after the first minute. A leak of one listener or element for each event would be thousands.
-GROWTH = {'heap': 1.0, 'nodes': 200, 'listeners': 50}
-WORDS = {'heap': 'MB of JavaScript', 'nodes': 'nodes of the document', 'listeners': 'listeners'}
+GROWTH = {'heap': 1.0, 'nodes': 200, 'listeners': 50, 'bitmaps': 0}
+WORDS = {'heap': 'MB of JavaScript', 'nodes': 'nodes of the document', 'listeners': 'listeners', 'bitmaps': 'decoded pictures'}
 # The frames of one real run, and what the service may need more in the end, in megabytes and open files.
 FRAMES, SERVICE_MEMORY, SERVICE_FILES = 4000, 60, 20
 
@@ -22,17 +24,23 @@ def measure(browser):
     for _ in range(2):
         browser.call('HeapProfiler.collectGarbage')
     counters = browser.call('Memory.getDOMCounters')
-    return {'heap': browser.call('Runtime.getHeapUsage')['usedSize'] / 1e6, 'nodes': counters['nodes'], 'listeners': counters['jsEventListeners']}
+    return {'heap': browser.call('Runtime.getHeapUsage')['usedSize'] / 1e6, 'nodes': counters['nodes'], 'listeners': counters['jsEventListeners'], 'bitmaps': browser.run('window.bitmaps')}
 
 
-def watch(page, views, minutes, come_back, check, note, meanwhile=lambda: None):
-    """Walks through the views each minute, and compares the last minute with the first one. `come_back` leads to the run again."""
+def watch(page, views, minutes, come_back, check, note, frames, meanwhile=lambda: None):
+    """Walks through the views and some frames each minute, and compares the last minute with the first one. `come_back` leads to the run
+    again. `frames` returns the addresses of frames."""
     browser = page.browser
     begin, found = time.monotonic(), []
     for minute in range(1, minutes + 1):
         for view in views:
             page.go(f'#/{view}')
             time.sleep(1)
+            meanwhile()
+        for number, frame in enumerate(frames()):
+            # Some are looked at, and others are left while they load.
+            page.go(frame) if number % 3 == 0 else browser.run(f'location.hash = {json.dumps(frame)}')
+            time.sleep(1 if number % 3 == 0 else 0.1)
             meanwhile()
         come_back()
         while time.monotonic() < begin + minute * 60:
@@ -44,7 +52,7 @@ def watch(page, views, minutes, come_back, check, note, meanwhile=lambda: None):
         come_back()
         one = measure(browser)
         found.append(one)
-        note(f"minute {minute}: {one['heap']:.2f} MB of JavaScript, {one['nodes']:,} nodes, {one['listeners']:,} listeners")
+        note(f"minute {minute}: {one['heap']:.2f} MB of JavaScript, {one['nodes']:,} nodes, {one['listeners']:,} listeners, {one['bitmaps']} decoded pictures")
     first, last = found[0], found[-1]
     for key, most in GROWTH.items():
         grown = last[key] - first[key]
@@ -56,13 +64,14 @@ def watch(page, views, minutes, come_back, check, note, meanwhile=lambda: None):
 def soak(page, views, minutes, check, note):
     """Beside the made-up service."""
     page.browser.size(1280, 860)
+    page.browser.call('Page.addScriptToEvaluateOnNewDocument', source=BITMAPS)
     page.browser.open(page.base + f'#/runs/{LIVE}')
     check('the map has 100,000 frames', page.has('100,000 pictures', '.map', 30), page.text('.map')[:200])
 
     def come_back():
         page.go(f'#/runs/{LIVE}')
         page.has('100,000 pictures', '.map', 30)
-    watch(page, views, minutes, come_back, check, note)
+    watch(page, views, minutes, come_back, check, note, lambda: [f'#/runs/{LIVE}/frames/1'])
 
 
 def service_needs(service):
@@ -106,12 +115,17 @@ def real_soak(page, service, views, minutes, check, note):
             run = open_run()
         page.go(f'#/runs/{run}')
         page.has(f'{FRAMES:,} pictures', '.map', 30)
+    def frames():
+        ended = next((state for state in map(lambda job: service.api('GET', f'jobs/{job}'), reversed(jobs)) if state.get('run') and state['state'] in ('done', 'failed')), None)
+        return [f"#/runs/{ended['run']}/frames/{number}" for number in range(1, 13)] if ended else []
     browser.size(1280, 860)
+    browser.call('Page.addScriptToEvaluateOnNewDocument', source=BITMAPS)
     check('the page is signed in', page.sign_in(service.token('soak', 'admin')['token']), page.text())
     submit()
     service.wait(jobs[0])
     before = service_needs(service)
-    watch(page, views, minutes, come_back, check, note, submit)
+    watch(page, views, minutes, come_back, check, note, frames, submit)
+    check('frames were opened, and their pictures decoded', browser.run('window.decoded') > 0, browser.run('window.decoded'))
     after = service_needs(service)
     rendered = sum(service.api('GET', f"runs/{run['run']}")['counts']['published'] for run in service.api('GET', 'runs')['runs'])
     note(f'{len(jobs)} jobs were submitted, {rendered:,} pictures were rendered; the service had {before[0]:.0f} MB and {before[1]} files, then {after[0]:.0f} MB and {after[1]}')

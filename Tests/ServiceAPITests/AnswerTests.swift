@@ -123,6 +123,7 @@ import Testing
         #expect(folder.webSocket == "/s/web.sock")
         #expect(folder.database == "/s/service.sqlite")
         #expect(folder.lock == "/s/service.lock")
+        #expect(folder.identity == "/s/service.id")
         #expect(folder.manifests == "/s/manifests")
         #expect(folder.logs == "/s/logs")
     }

@@ -1,3 +1,4 @@
+import JobModel
 package import SafeFiles
 package import ServiceAPI
 
@@ -22,7 +23,8 @@ package enum ServiceIdentity {
         }
         let id = String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)
         let place = try SafeFolder(folder.path)
-        let (name, new) = ("service.id", "service.id.new")
+        let name = PathNames.last(of: folder.identity)
+        let new = "\(name).new"
         // A service that was killed may have left it.
         try? place.remove(new)
         try place.create(new, Array("\(id)\n".utf8), mode: 0o600, syncs: true)

@@ -37,7 +37,7 @@ export function compare(source) {
   const controller = new AbortController();
   const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: '', prepares: ''}]));
   for (const [name, side] of Object.entries(sides)) {
-    picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; ask(); });
+    picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { if (isClosed) image.close(); else side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; ask(); });
   }
 
   const fitZoom = () => Math.min(width / full.width, height / full.height);

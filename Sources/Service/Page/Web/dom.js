@@ -231,8 +231,10 @@ export async function ask(title, text, yes, extra) {
 }
 /** Takes an open question away. The answer is no. */
 export function dismiss() {
+  const dialog = document.getElementById('dialog');
   settle(false);
-  document.getElementById('dialog').close();
+  dialog.close();
+  fill(dialog);
 }
 
 /** All frames by their states, each as wide as it has frames, as in the report of a run. The legend beside it has the numbers. */
