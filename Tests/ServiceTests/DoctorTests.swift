@@ -134,7 +134,7 @@ import Testing
                 - {name: scans, submit: {manifest: \(farm.folder.file("photos"))}}
 
             """, to: "config/penumbra/penumbra.yaml")
-        let result = try await farm.penumbra("doctor", "--state-dir", farm.stateFolder)
+        let result = try await farm.run("\(Farm.programs)/penumbra", ["doctor", "--state-dir", farm.stateFolder])
         #expect(result.code == 69)
         #expect(
             result.lines.filter { $0.hasPrefix("FAIL") } == [

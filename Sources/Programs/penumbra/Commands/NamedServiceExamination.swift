@@ -1,6 +1,7 @@
 import Coordination
 import Foundation
 import JobModel
+import Queueing
 import RenderFarm
 import ServiceAPI
 import ServiceClient
