@@ -106,7 +106,8 @@ struct ConfinedRunTests {
         let result = try await run(output: output)
         #expect(result.code == 74)
         #expect(
-            result.errors.contains("Permission denied\n   = let this user write there, or choose another output path\n")
+            result.errors.contains(
+                "Permission denied\n   = let the user '\(Program.user)' write there, or choose another output path\n")
         )
         expectUntouched()
     }

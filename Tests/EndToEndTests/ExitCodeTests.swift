@@ -175,7 +175,8 @@ import Testing
         #expect(
             result.errors == """
                 \(workspace.path)/closed: cannot write in the folder: Permission denied
-                   = let this user write there, or choose another output path
+                   = let the user '\(Program.user)' write there, or choose another output path
+                   = to let a group write there: chgrp GROUP FOLDER && chmod g+rwxs FOLDER
 
                 """)
     }
@@ -188,7 +189,8 @@ import Testing
         #expect(
             result.errors == """
                 \(workspace.path)/closed: cannot write in the folder: Permission denied
-                   = let this user write there, or choose another file by -o
+                   = let the user '\(Program.user)' write there, or choose another file by -o
+                   = to let a group write there: chgrp GROUP FOLDER && chmod g+rwxs FOLDER
 
                 """)
     }
@@ -210,7 +212,7 @@ import Testing
         #expect(
             result.errors == """
                 \(workspace.path)/closed/out: cannot enter the folder: Permission denied
-                   = let this user write there, or choose another output path
+                   = let the user '\(Program.user)' write there, or choose another output path
 
                 """)
     }
@@ -225,7 +227,7 @@ import Testing
         #expect(
             result.errors == """
                 \(option): \(workspace.path)/closed/\(name): cannot open: Permission denied
-                   = let this user write there, or choose another path
+                   = let the user '\(Program.user)' write there, or choose another path
 
                 """)
     }
@@ -237,7 +239,7 @@ import Testing
         #expect(result.code == 74)
         #expect(
             result.errors.hasSuffix(
-                "closed/jobs: cannot create the folder: Permission denied\n   = let this user write there, or choose another folder\n"
+                "closed/jobs: cannot create the folder: Permission denied\n   = let the user '\(Program.user)' write there, or choose another folder\n"
             ), "\(result.errors)")
     }
 
@@ -310,7 +312,8 @@ import Testing
         #expect(
             result.errors == """
                 \(workspace.path)/out: cannot write in the folder: Permission denied
-                   = let this user write there, or choose another output path
+                   = let the user '\(Program.user)' write there, or choose another output path
+                   = to let a group write there: chgrp GROUP FOLDER && chmod g+rwxs FOLDER
 
                 """)
         #expect(workspace.files(below: "state/penumbra/runs") == [])

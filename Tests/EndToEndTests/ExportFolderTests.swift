@@ -158,6 +158,17 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: "\(workspace.path)/farm/logs"))
     }
 
+    @Test func `where Slurm has no commands, the script says so`() async throws {
+        #expect(try await export("--output", "farm").code == 0)
+        let result = try await Program.run(
+            "/bin/sh", ["farm/submit.sh"], in: workspace, environment: ["PATH": "/nowhere"])
+        #expect(result.code == 69)
+        #expect(
+            result.errors
+                == "submit.sh: there is no sbatch in PATH; submit on a node that has Slurm's commands, or load their module\n"
+        )
+    }
+
     @Test func `where a submission is refused, those before it are taken back`() async throws {
         #expect(try await export("--output", "farm").code == 0)
         try standIn(

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Subprocess
 import SystemPackage
 
@@ -17,6 +18,11 @@ enum Program {
 
     static var penumbra: String { "\(folder)/penumbra" }
     static var worker: String { "\(folder)/penumbra-worker" }
+
+    /// The name of the user who runs the tests, or the number of a user without a name.
+    static var user: String {
+        getpwuid(geteuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) } ?? "\(geteuid())"
+    }
 
     /// Runs `penumbra` in a workspace, with a state folder of its own and nothing of the user's settings.
     static func run(_ arguments: String..., in workspace: Workspace, environment: [String: String] = [:]) async throws

@@ -21,11 +21,16 @@ import Testing
                 == "its file system is read-only: mount it for writing, or choose another output path")
     }
 
-    @Test func `in a unit, the user who may not write is named`() {
+    @Test func `the user who may not write is named, and how a group may write`() throws {
         #expect(
             remedy("/srv/web", EACCES, in: unit)
                 == "let the user 'penumbra' write there, or choose another output path")
-        #expect(remedy("/srv/web", EACCES, in: nil) == "let this user write there, or choose another output path")
+        let user = try #require(getpwuid(geteuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) })
+        #expect(
+            remedy("/srv/web", EACCES, in: nil) == """
+                let the user '\(user)' write there, or choose another output path
+                   = to let a group write there: chgrp GROUP FOLDER && chmod g+rwxs FOLDER
+                """)
     }
 
     @Test(arguments: ["/home/ada/web", "/root", "/run/user/1000/x"])

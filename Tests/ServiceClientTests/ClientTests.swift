@@ -272,6 +272,21 @@ import Testing
                 """)
     }
 
+    @Test func `root, whom a service asks for a token, is told how to ask without one`() async throws {
+        let body = #"{"type":"/problems/revoked","title":"t","status":401,"detail":"the token was revoked"}"#
+        let server = try ScriptedServer([
+            .answer(Self.answer(body, status: "401 No", type: "application/problem+json"))
+        ])
+        let refusal = try #require(try await events(server, most: 1).error)
+        let missing = #expect(throws: ServiceError.self) { try BearerToken(file: "/nowhere/token") }
+        let hint = "\n   = root needs no token here: --service-dir /srv/queue"
+        for error in [refusal, try #require(missing)] {
+            #expect(error.hint(forRoot: true, folder: "/srv/queue") == hint)
+            #expect(error.hint(forRoot: false, folder: "/srv/queue") == "")
+            #expect(error.hint(forRoot: true, folder: nil) == "")
+        }
+    }
+
     @Test func `a stream that is refused ends with the words of the service`() async throws {
         let body = #"{"type":"/problems/revoked","title":"t","status":401,"detail":"the token was revoked"}"#
         let server = try ScriptedServer([

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `without a service nothing is said, and a stopped one is no failure`() async throws {
-        let none = try await farm.penumbra("doctor", "--state-dir", farm.stateFolder)
+        let none = try await farm.run("\(Farm.programs)/penumbra", ["doctor", "--state-dir", farm.stateFolder])
         #expect(none.code == 0)
         #expect(!none.output.contains("service"))
         let missing = try await doctor()
@@ -50,6 +50,62 @@ import Testing
         #expect(
             stopped.output.contains(
                 "note  service folder \(farm.serviceFolder.path): no service runs; 'penumbra serve' starts it\n"))
+    }
+
+    @Test func `the service that the settings name is asked, and its advice is not to start another one`() async throws
+    {
+        let none = try await farm.penumbra("doctor")
+        #expect(none.code == 69)
+        let socket = farm.serviceFolder.controlSocket
+        #expect(
+            none.output.contains(
+                """
+                FAIL  no service listens at \(socket) of PENUMBRA_SERVER
+                   = start that service, or ask its administrator: 'systemctl start penumbra' starts the one of the package
+                   = if it is elsewhere, correct 'server'
+
+                """), "\(none.output)")
+        try await farm.start()
+        let there = try await farm.penumbra("doctor")
+        #expect(there.code == 0, "\(there.output)")
+        #expect(
+            there.output.contains("ok    service \(socket) of PENUMBRA_SERVER: answers, process \(farm.processID)\n"))
+        try await farm.end()
+    }
+
+    @Test func `the token of the settings is tried`() async throws {
+        try await farm.start()
+        let config = farm.folder.file("config/penumbra/penumbra.yaml")
+        try farm.write("token_file: token\n", to: "config/penumbra/penumbra.yaml")
+        let file = farm.folder.file("config/penumbra/token")
+        let missing = try await farm.penumbra("doctor")
+        #expect(missing.code == 64)
+        #expect(
+            missing.output.contains(
+                """
+                FAIL  \(config): cannot read the token's file \(file): No such file or directory
+                   = write a token into this file, with mode 600: an administrator makes one with 'penumbra token add NAME'
+
+                """), "\(missing.output)")
+        // The folder of the service needs no token, so that the missing file is no matter.
+        let added = try await farm.penumbra(
+            "token", "add", "anna", "--scope", "submit", "--service-dir", farm.serviceFolder.path)
+        let token = try #require(added.output.firstMatch(of: /pnb_[A-Za-z0-9_-]+/)).output
+        try farm.write("\(token)\n", to: "config/penumbra/token")
+        #expect(chmod(file, 0o644) == 0)
+        let open = try await farm.penumbra("doctor")
+        #expect(open.code == 64)
+        #expect(
+            open.output.contains("FAIL  \(config): others may read the token's file \(file)\n   = chmod 600 \(file)\n"))
+        #expect(chmod(file, 0o600) == 0)
+        let works = try await farm.penumbra("doctor")
+        #expect(works.code == 0, "\(works.output)")
+        #expect(works.output.contains("ok    token anna: accepted, scope submit, does not expire\n"), "\(works.output)")
+        try farm.write("pnb_wrong\n", to: "config/penumbra/token")
+        let wrong = try await farm.penumbra("doctor")
+        #expect(wrong.code == 64, "\(wrong.output)")
+        #expect(wrong.output.contains("FAIL  PENUMBRA_SERVER: "), "\(wrong.output)")
+        try await farm.end()
     }
 
     @Test func `the database of a stopped service is examined`() async throws {
@@ -78,7 +134,7 @@ import Testing
                 - {name: scans, submit: {manifest: \(farm.folder.file("photos"))}}
 
             """, to: "config/penumbra/penumbra.yaml")
-        let result = try await farm.penumbra("doctor", "--state-dir", farm.stateFolder)
+        let result = try await farm.run("\(Farm.programs)/penumbra", ["doctor", "--state-dir", farm.stateFolder])
         #expect(result.code == 69)
         #expect(
             result.lines.filter { $0.hasPrefix("FAIL") } == [

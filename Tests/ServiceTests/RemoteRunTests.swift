@@ -171,6 +171,7 @@ import Testing
             "status --state-dir a",
             "--state-dir is for runs of this machine, and --server asks a service; give one of them."
         ),
+        ("status --service-dir a", "--service-dir and --server both name a service; give one of them."),
         ("show --run-dir a", "--run-dir is for runs of this machine, and --server asks a service; give one of them."),
         ("wait --config a", "--config is for runs of this machine, and --server asks a service; give one of them."),
         ("retry --frames 1", "--frames cannot be used with --server."),
@@ -181,6 +182,23 @@ import Testing
         let result = try await remote(command)
         #expect(result.code == 64)
         #expect(result.errors.contains(words))
+    }
+
+    @Test func `the folder of a service names it, too`() async throws {
+        try farm.writeManifest()
+        try await farm.start()
+        #expect(try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet").code == 0)
+        for command in ["status", "show night", "wait night", "logs night 1"] {
+            let named = try await run(command, "--service-dir", farm.serviceFolder.path)
+            let wanted = try await remote(command)
+            #expect((named.code, named.output) == (wanted.code, wanted.output), "\(command): \(named.errors)")
+        }
+        let refused = try await run("status --state-dir a", "--service-dir", farm.serviceFolder.path)
+        #expect(refused.code == 64)
+        #expect(
+            refused.errors.contains(
+                "--state-dir is for runs of this machine, and --service-dir asks a service; give one of them."))
+        try await farm.end()
     }
 
     @Test func `the environment does not change what a command about runs asks`() async throws {

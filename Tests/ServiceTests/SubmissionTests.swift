@@ -156,6 +156,17 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `a queue without open jobs says how many have ended`() async throws {
+        try await farm.start()
+        for job in 1...2 {
+            #expect(try await farm.penumbra("submit", "night.yaml", "--hold").code == 0)
+            #expect(try await farm.penumbra("queue", "cancel", "\(job)").code == 0)
+            let queue = try await farm.penumbra("queue")
+            #expect(queue.output == "no open jobs; --all lists \(job) ended \(job == 1 ? "job" : "jobs")\n")
+        }
+        try await farm.end()
+    }
+
     @Test func `without a service a command says how to start one`() async throws {
         let result = try await farm.penumbra("submit", "night.yaml")
         #expect(result.code == 69)

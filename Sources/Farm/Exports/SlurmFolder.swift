@@ -102,6 +102,10 @@ struct SlurmSubmitScript {
         # Submits the job \(job.name) to Slurm: prepare.sh, then render.sh as an array, then finish.sh. README.md says more.
         # Each begins when the one before has ended, well or not: finish.sh does what the others have left undone.
         set -eu
+        command -v sbatch > /dev/null || {
+            echo "submit.sh: there is no sbatch in PATH; submit on a node that has Slurm's commands, or load their module" >&2
+            exit 69
+        }
         cd \(ShellWord.quoted(folder))
         mkdir -p logs
 

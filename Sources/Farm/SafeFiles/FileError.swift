@@ -30,6 +30,17 @@ package struct FileError: Error, Hashable, Sendable {
     /// True if this user lacks permission.
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 
+    /// The action of ``WritableFolder``, which fails if the folder's rights forbid new files.
+    static let writeInFolder = "write in the folder"
+
+    private static let groupRemedy = "to let a group write there: chgrp GROUP FOLDER && chmod g+rwxs FOLDER"
+
+    /// The name of the user whose rights count, or the number of a user without a name.
+    private static let user: String = {
+        guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else { return "\(geteuid())" }
+        return String(cString: name)
+    }()
+
     /// What to do about a place that the user has chosen.
     ///
     /// - Parameter other: what to choose instead: `another output path`.
@@ -40,7 +51,9 @@ package struct FileError: Error, Hashable, Sendable {
         if let remedy = unit?.remedy(for: path, code: code, orChoose: other) { return remedy }
         return switch code {
         case ENOTDIR: "something that is no folder is in its place: move it away, or choose \(other)"
-        case EACCES, EPERM: "let this user write there, or choose \(other)"
+        case EACCES, EPERM:
+            "let the user '\(VisibleText.line(Self.user))' write there, or choose \(other)"
+                + (action == Self.writeInFolder ? "\n   = \(Self.groupRemedy)" : "")
         case EROFS: "its file system is read-only: mount it for writing, or choose \(other)"
         default: nil
         }

@@ -10,7 +10,7 @@ package enum WritableFolder {
         let code = errno
         if code == ENOENT, let above = PathNames.folder(of: path), above != path { return try refuseForbidden(above) }
         guard code != ENOENT else { return }
-        throw FileError(path: path, code: code, action: "write in the folder")
+        throw FileError(path: path, code: code, action: FileError.writeInFolder)
     }
 
     /// Writes a file in the folder and removes it.
@@ -21,7 +21,7 @@ package enum WritableFolder {
         if creates { _ = try FileSystem.createFolders(path) }
         let probe = "\(path)/.penumbra-doctor-\(getpid())"
         let file = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw FileError(path: path, code: errno, action: "write in the folder") }
+        guard file >= 0 else { throw FileError(path: path, code: errno, action: FileError.writeInFolder) }
         close(file)
         unlink(probe)
         var facts = statvfs()

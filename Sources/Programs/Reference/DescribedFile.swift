@@ -19,7 +19,7 @@ package struct DescribedFile: Encodable, Hashable, Sendable {
             "The settings of a machine. If both files set a key, the user's value counts."),
         DescribedFile(
             "/etc/penumbra/jobs/",
-            "The manifests of the units penumbra@NAME.service. An administrator makes this folder. The unit of a job runs NAME.yaml."
+            "The manifests of the units penumbra@NAME.service. The Debian package makes this folder. The unit of a job runs NAME.yaml."
         ),
         DescribedFile(
             "/usr/local/lib/penumbra/plugins/", "Filter plugins that an administrator installed for all users."),

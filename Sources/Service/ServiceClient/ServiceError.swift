@@ -68,6 +68,15 @@ package struct ServiceError: Error, Hashable, Sendable {
         }
     }
 
+    /// Advice for root, who needs no token at the control socket of a service. Empty if it does not help.
+    ///
+    /// - Parameter folder: The folder of a service of this machine. Nil if there is none.
+    package func hint(forRoot isRoot: Bool, folder: String?) -> String {
+        let isAboutToken = if case .refused(let status, _) = problem { status == 401 } else { problem == .token }
+        guard isRoot, isAboutToken, let folder else { return "" }
+        return "\n   = root needs no token here: --service-dir \(Self.shown(folder))"
+    }
+
     /// So many problems of a manifest are shown.
     private static let mostItems = 100
 

@@ -79,7 +79,13 @@ package enum Resumption {
         if archive.isShared, let code = run.exitCode {
             // Its coordinator may have been killed before it removed the folder.
             await Blocking.run { RunFolder.sweep(state: archive.state) }
-            self = .refused("\(name): has ended with exit code \(code)", exitCode: code)
+            let job = VisibleText.line(run.stored.job)
+            let end = "\(name): the run of job '\(job)' has ended with exit code \(code)"
+            self = .refused(
+                code == 0
+                    ? "\(end); nothing is left to do\n"
+                        + "   = to render pictures that changed since: 'penumbra prepare' again, or the submit.sh of an export"
+                    : end, exitCode: code)
             return
         }
         switch run.condition {

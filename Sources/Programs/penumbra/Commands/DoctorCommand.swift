@@ -58,6 +58,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 serviceDir.map { ServiceFolder(PathText.normalized($0, in: currentFolder())) }
                 ?? ServiceFolder(besideStateFolder: settings.stateFolder.value)
             worst = max(worst, try await ServiceExamination(folder: service, isNamed: serviceDir != nil).run())
+            worst = max(worst, try await examineNamedService(settings))
             return max(worst, await examineEngine(settings))
         }
     }
@@ -104,6 +105,12 @@ struct DoctorCommand: AsyncParsableCommand {
             worst = .unavailable
         }
         return worst
+    }
+
+    /// The service that commands would talk to. Flags name another one in place of the settings' service.
+    private func examineNamedService(_ settings: Settings) async throws -> RunOutcome {
+        guard serviceDir == nil, !(location.stateDir != nil && settings.server.origin.isFile) else { return .done }
+        return try await NamedServiceExamination(server: settings.server, tokenFile: settings.tokenFile).run()
     }
 
     private func examineEngine(_ settings: Settings) async -> RunOutcome {

@@ -45,7 +45,7 @@ struct RetryCommand: AsyncParsableCommand {
             [
                 ("--state", state != nil), ("--frames", frames != nil), ("--workers", workers != nil),
             ])
-        if remote.server != nil { try deadline?.checkForService() }
+        if remote.service != nil { try deadline?.checkForService() }
     }
 
     func run() async throws {

@@ -121,9 +121,10 @@ struct QueueListCommand: AsyncParsableCommand {
         let isOpenOnly = !all && filter.states.isEmpty
         if isOpenOnly { filter.states = Set(JobState.Name.open) }
         let (query, json) = (filter.text, json)
+        let isOfAll = self.filter == nil && isOpenOnly
         let nothing =
             self.filter == nil
-            ? "no jobs; 'penumbra submit MANIFEST' submits one"
+            ? Self.noJobs
             : "no job matches" + (isOpenOnly ? "; --all looks at jobs that have ended, too" : "")
         try await service.talking { client in
             var jobs: [QueueEntry] = []
@@ -138,12 +139,23 @@ struct QueueListCommand: AsyncParsableCommand {
             } while cursor != nil
             guard !json else { return .done }
             guard !jobs.isEmpty else {
-                Console.print(nothing)
+                Console.print(isOfAll ? try Self.noOpenJobs(client) : nothing)
                 return .done
             }
             for line in QueueText.table(jobs) { Console.print(line) }
             return .done
         }
+    }
+}
+
+extension QueueListCommand {
+    private static let noJobs = "no jobs; 'penumbra submit MANIFEST' hands one in"
+
+    /// Says whether there are jobs that have ended.
+    private static func noOpenJobs(_ client: APIClient) throws(ServiceError) -> String {
+        let ended = try client.call(ClientRequest(.get, "/jobs?limit=1"), as: JobList.self).total
+        guard ended > 0 else { return noJobs }
+        return "no open jobs; --all lists \(ended) ended \(ended == 1 ? "job" : "jobs")"
     }
 }
 

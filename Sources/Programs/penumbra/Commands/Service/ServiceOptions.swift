@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coordination
 import Foundation
+import Glibc
 import JobModel
 import Planning
 import Queueing
@@ -97,6 +98,15 @@ struct ServiceOptions: ParsableArguments {
     private static let otherService =
         "\n   = or name a service that somebody else has started: 'server' in a config file, PENUMBRA_SERVER, or --server"
 
+    /// The folder of the service that the Debian package starts.
+    private static let packagedFolder = "/var/lib/penumbra-service"
+
+    private func hint(about error: ServiceError) -> String {
+        guard tokenFile == nil, server == nil, serviceDir == nil else { return "" }
+        let exists = access(Self.packagedFolder, F_OK) == 0
+        return error.hint(forRoot: geteuid() == 0, folder: exists ? Self.packagedFolder : nil)
+    }
+
     /// Runs the body of a command that talks to a service, and throws its exit code.
     ///
     /// Its calls block, so they have a thread of their own.
@@ -106,13 +116,13 @@ struct ServiceOptions: ParsableArguments {
             place = try self.place()
             client = try self.client(at: place)
         } catch let error as ServiceError {
-            throw FarmError(error.outcome, error.message)
+            throw FarmError(error.outcome, error.message + hint(about: error))
         }
         let outcome = try await Blocking.run { () throws -> RunOutcome in
             do {
                 return try body(client)
             } catch let error as ServiceError {
-                let hint = error.problem == .noService && place.isGuessed ? Self.otherService : ""
+                let hint = error.problem == .noService && place.isGuessed ? Self.otherService : hint(about: error)
                 throw FarmError(error.outcome, error.message + hint)
             }
         }
@@ -124,7 +134,7 @@ struct ServiceOptions: ParsableArguments {
 }
 
 extension SettingOrigin {
-    fileprivate var isFile: Bool { if case .file = self { true } else { false } }
+    var isFile: Bool { if case .file = self { true } else { false } }
 }
 
 extension QueueEntry {
