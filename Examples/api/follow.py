@@ -94,7 +94,9 @@ def tell(away):
 
 
 def refuse(problem):
-    print(f"{problem['title']}: {problem.get('detail', '')}", file=sys.stderr)
+    print(": ".join(text for text in (problem["title"], problem.get("detail")) if text), file=sys.stderr)
+    if problem.get("remedy"):
+        print(f"   = {problem['remedy']}", file=sys.stderr)
     for error in problem.get("errors", []):
         print(f"  line {error.get('line', '-')}: {error['message']}", file=sys.stderr)
     sys.exit(65 if problem["status"] == 422 else 69)

@@ -396,6 +396,7 @@ import Testing
     }
 
     @Test func `plan says how many pictures a dot or the extension of a glob keeps out`() async throws {
+        try workspace.writeNightly(inputs: "photos/*.png")
         try workspace.copy("photos/a.png", to: "photos/.hidden.png")
         try workspace.copy("photos/a.png", to: "photos/d.tif")
         for option in [[], ["--summary"]] {
@@ -405,7 +406,7 @@ import Testing
                     """
 
                       1 hidden picture is not taken: its name begins with a dot
-                      1 other picture in these folders does not match 'inputs': 1 .tif
+                      2 other pictures in these folders do not match 'inputs': 1 .jpg, 1 .tif
 
                     """), "\(text.output)")
         }

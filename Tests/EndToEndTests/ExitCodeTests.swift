@@ -42,7 +42,7 @@ import Testing
                 job.yaml: error: 2 inputs would be written to the one output \(workspace.path)/out/a.png:
                      \(workspace.path)/photos/a.jpg
                      \(workspace.path)/photos/a.png
-                   = add {dir}, {ext} or {index} to 'output', or exclude all but one
+                   = add {ext} or {index} to 'output', or exclude all but one
 
                 """)
         #expect(!workspace.exists("out"))

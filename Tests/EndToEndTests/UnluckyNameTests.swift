@@ -22,9 +22,9 @@ import Testing
             #expect(
                 result.errors == """
                     test: 3 frames failed: output refused
-                      photos/a.jpg: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.png; add {dir}, \
+                      photos/a.jpg: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.png; add \
                     {ext} or {index} to 'output', or exclude all but one
-                      photos/a.png: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.jpg; add {dir}, \
+                      photos/a.png: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.jpg; add \
                     {ext} or {index} to 'output', or exclude all but one
                       photos/\(long).png: the output's name has over 255 bytes: \(out)/\(long)-thumb.png; use {index} or {hash8} \
                     in place of {stem}
@@ -163,7 +163,7 @@ import Testing
             other.errors == """
                 test: 1 frame failed: output refused
                   photos/a.jpg: would be written to \(workspace.path)/out/a.png, which was made of \
-                \(workspace.path)/photos/a.png; add {dir}, {ext} or {index} to 'output'; --force replaces it
+                \(workspace.path)/photos/a.png; add {ext} or {index} to 'output'; --force replaces it
 
                 """)
         #expect(try workspace.read("out/a.png") == before)

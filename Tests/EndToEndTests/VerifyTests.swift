@@ -42,6 +42,14 @@ import Testing
         #expect(result.code == 1)
         #expect(counts(result) == "verified 3 outputs: 1 changed, 1 missing, 1 truncated")
         #expect(
+            result.output.hasSuffix(
+                """
+                   = compared with the records in state/penumbra, or else with an index or a receipt beside the output
+                   = if nobody edited such an output on purpose, remove it: the next run renders it again
+                   = the next run renders a missing output again
+
+                """), "\(result.output)")
+        #expect(
             result.errors == """
                 1 output missing
                   out/b.png: missing

@@ -119,7 +119,7 @@ package enum PlanError: Error, Hashable, Sendable {
             "\(inputs.count) inputs would be written to the one output \(PathText.visible(output)):\n"
                 + inputs.prefix(5).map { "     \(PathText.visible($0))\n" }.joined()
                 + (inputs.count > 5 ? "     …\n" : "")
-                + "   = add {dir}, {ext} or {index} to 'output', or exclude all but one"
+                + "   = add \(Self.fields(telling: inputs)) to 'output', or exclude all but one"
         case .ownCollision(let output, let input):
             "\(PathText.visible(input)): several outputs would be written to \(PathText.visible(output))\n"
                 + "   = give each entry of 'outputs' a path of its own, and put {frame} into all paths or none"
@@ -136,8 +136,8 @@ package enum PlanError: Error, Hashable, Sendable {
         case .folderInTheWay(let output):
             "a folder is in the place of the output \(PathText.visible(output))\n   = move the folder away, or write to another folder"
         case .madeOfAnother(let output, let other):
-            "\(PathText.visible(output)) was made of \(PathText.visible(other)), which is still there\n   = add {dir}, {ext} or "
-                + "{index} to 'output'; --force replaces it"
+            "\(PathText.visible(output)) was made of \(PathText.visible(other)), which is still there\n   = add {dir}, {ext} "
+                + "or {index} to 'output'; --force replaces it"
         case .linkedToInput(let output, let input):
             "the output \(PathText.visible(output)) is the same file as the input \(PathText.visible(input)) (a hard link)\n   = "
                 + "Penumbra never writes to its inputs: remove the output"
@@ -166,8 +166,8 @@ package enum PlanError: Error, Hashable, Sendable {
         let words =
             switch self {
             case .collision(let output, let inputs):
-                "would be written to \(PathText.visible(output)), as would \(Self.others(inputs, than: input)); add {dir}, {ext} or "
-                    + "{index} to 'output', or exclude all but one"
+                "would be written to \(PathText.visible(output)), as would \(Self.others(inputs, than: input)); add "
+                    + "\(Self.fields(telling: inputs)) to 'output', or exclude all but one"
             case .oneFile(let outputs, let inputs):
                 "would be written to \(outputs.map(PathText.visible).joined(separator: " and ")), as would "
                     + "\(Self.others(inputs, than: input)): this file system takes the names for the same; rename or exclude all "
@@ -184,8 +184,8 @@ package enum PlanError: Error, Hashable, Sendable {
             case .folderInTheWay(let output):
                 "a folder is in the place of the output \(PathText.visible(output)); move the folder away, or write to another folder"
             case .madeOfAnother(let output, let other):
-                "would be written to \(PathText.visible(output)), which was made of \(PathText.visible(other)); add {dir}, {ext} or "
-                    + "{index} to 'output'; --force replaces it"
+                "would be written to \(PathText.visible(output)), which was made of \(PathText.visible(other)); add "
+                    + "\(Self.fields(telling: [input, other])) to 'output'; --force replaces it"
             case .linkedToInput(let output, let linked):
                 "the output \(PathText.visible(output)) is the same file as the input \(PathText.visible(linked)) (a hard link); "
                     + "Penumbra never writes to its inputs: remove the output"
@@ -202,6 +202,14 @@ package enum PlanError: Error, Hashable, Sendable {
                 message
             }
         return "\(input): \(words)"
+    }
+
+    /// The fields that give these inputs different outputs. The path of the output may have the others already.
+    private static func fields(telling inputs: [String]) -> String {
+        let folders = Set(inputs.map { PathKey(PathText.folder(of: $0)) })
+        let extensions = Set(inputs.map { PathText.split(name: PathText.name(of: $0)).ext })
+        let fields = (folders.count > 1 ? ["{dir}"] : []) + (extensions.count > 1 ? ["{ext}"] : [])
+        return fields.isEmpty ? "{index}" : fields.joined(separator: ", ") + " or {index}"
     }
 
     /// A reader cannot tell names apart that look the same, so they are not listed.

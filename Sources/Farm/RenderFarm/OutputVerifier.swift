@@ -18,6 +18,9 @@ package struct OutputVerifier {
     let folder: String
     let search: RecordSearch
 
+    /// The folder of the database with most of the records.
+    package var stateFolder: String { farm.settings.stateFolder.value }
+
     package init(_ farm: Farm, control: RunControl, listener: any RunListener, folder: String) throws {
         (self.farm, self.control, self.listener, self.folder) = (farm, control, listener, folder)
         search = try RecordSearch(state: farm.settings.stateFolder.value)

@@ -24,6 +24,13 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines.")
     var json = false
 
+    /// `1 filter`, or `2 outputs, 3 filters` for a job whose outputs have filters of their own.
+    private static func contents(of job: JobSpec) -> String {
+        let filters = job.chain.count + job.outputs.reduce(0) { $0 + $1.chain.count }
+        let outputs = job.outputs.count > 1 ? "\(Figures.plural(job.outputs.count, "output")), " : ""
+        return outputs + Figures.plural(filters, "filter")
+    }
+
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
             let farm = Farm(try Settings.load(location))
@@ -35,7 +42,7 @@ struct CheckCommand: AsyncParsableCommand {
             for warning in try SharedOutputs.warnings(of: specs, folder: reporter.folder) { reporter.warn(warning) }
             if !json && !quiet {
                 for spec in specs {
-                    Console.print("\(spec.name): \(Figures.plural(spec.chain.count, "filter")), no errors")
+                    Console.print("\(spec.name): \(Self.contents(of: spec)), no errors")
                 }
             }
             return .done

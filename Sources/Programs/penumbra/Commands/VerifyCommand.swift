@@ -73,7 +73,7 @@ struct VerifyCommand: AsyncParsableCommand {
         let compared = try await verifier.compare(chosen.outputs)
         let elapsed = ContinuousClock.now - start
         let lost = try verifier.lostDisks(of: compared)
-        show(compared, chosen, lost: lost, elapsed: elapsed, reporter)
+        show(compared, chosen, lost: lost, elapsed: elapsed, state: verifier.stateFolder, reporter)
         var isDamaged = compared.contains(where: \.condition.isDamage)
         if rerender {
             let start = ContinuousClock.now
@@ -94,7 +94,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func show(
         _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, lost: [String], elapsed: Duration,
-        _ reporter: ConsoleReporter
+        state: String, _ reporter: ConsoleReporter
     ) {
         reporter.endProgress()
         let line = VerificationLine(outputs, chosen.sampling)
@@ -105,7 +105,8 @@ struct VerifyCommand: AsyncParsableCommand {
         } else {
             for text in VerificationText.damage(outputs, folder: reporter.folder) { Console.complain(text) }
             lost.forEach(reporter.complain)
-            reporter.say(line.text(elapsed: elapsed))
+            let remedies = VerificationText.remedies(outputs, state: state, folder: reporter.folder)
+            reporter.say(([line.text(elapsed: elapsed)] + remedies.map { "   = \($0)" }).joined(separator: "\n"))
         }
     }
 

@@ -195,8 +195,10 @@ struct PlanText {
     }
 
     private static func halo(_ halo: Halo) -> String {
-        halo.left == halo.top && halo.left == halo.right && halo.top == halo.bottom
-            ? "\(halo.left) px" : "\(halo.left),\(halo.top),\(halo.right),\(halo.bottom) px"
+        if halo.left == halo.right, halo.top == halo.bottom {
+            return halo.left == halo.top ? "\(halo.left) px" : "x \(halo.left) px, y \(halo.top) px"
+        }
+        return "left \(halo.left), top \(halo.top), right \(halo.right), bottom \(halo.bottom) px"
     }
 
     var jsonLines: [PlanLine] {

@@ -20,6 +20,22 @@ enum VerificationText {
         }
     }
 
+    /// What the outputs were compared with, and what to do about those that are not as published.
+    ///
+    /// - Parameter state: the state folder.
+    static func remedies(_ outputs: [VerifiedOutput], state: String, folder: String) -> [String] {
+        let words = Set(outputs.filter(\.condition.isDamage).map(\.condition.word))
+        guard !words.isEmpty else { return [] }
+        var remedies = [
+            "compared with the records in \(PathText.shown(state, from: folder)), or else with an index or a receipt beside the output"
+        ]
+        if !words.isDisjoint(with: ["truncated", "changed", "swapped"]) {
+            remedies.append("if nobody edited such an output on purpose, remove it: the next run renders it again")
+        }
+        if words.contains("missing") { remedies.append("the next run renders a missing output again") }
+        return remedies
+    }
+
     static func unknown(_ paths: [String], folder: String) -> [String] {
         SummaryText.list(
             "\(Figures.plural(paths.count, "file")) not known", paths,

@@ -72,8 +72,9 @@ struct UnblurCommand: AsyncParsableCommand {
         let report = InPlaceReport(.unblur, reporter)
         let stop = try await session.unblur(wanted, isForced: force) { report.add($0) }
         let count = report.count("unblurred")
+        let hasOthers = report.count("not blurred") + report.count("left") > 0
         let done =
-            count > 0 || wanted.isEmpty ? "put back \(Figures.plural(count, "original"))" : ""
+            count > 0 || !hasOthers && report.status == .done ? "put back \(Figures.plural(count, "original"))" : ""
         report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
         let searchOutcome = search.problems.isEmpty ? RunOutcome.done : .storage
         let blurred = blurredLinks.isEmpty && lost.isEmpty ? RunOutcome.done : .someFailed
