@@ -149,7 +149,7 @@ struct QueueListCommand: AsyncParsableCommand {
 }
 
 extension QueueListCommand {
-    private static let noJobs = "no jobs; 'penumbra submit MANIFEST' hands one in"
+    private static let noJobs = "no jobs; 'penumbra submit MANIFEST' submits one"
 
     /// Says whether there are jobs that have ended.
     private static func noOpenJobs(_ client: APIClient) throws(ServiceError) -> String {
