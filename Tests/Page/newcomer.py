@@ -206,7 +206,7 @@ def words(page, service, check, folder, manifest):
     check('a verification says what it found in usual words', page.has('1 output read: 1 unchanged', '.verified', 20), page.text('.verified'))
     page.picture('new-verified')
     page.go(f"#/runs/{done['run']}/frames/1")
-    check('the page of a picture says what was tried', page.has('whole picture', '.attempts', 20), page.text('.attempts'))
+    check('the page of a picture says what was tried', page.has('rendering', '.attempts', 20), page.text('.attempts'))
     page.go('#/queue')
     print('Large text on a small screen')
     browser.size(390, 844)

@@ -1,5 +1,5 @@
 // What can be done with a job, and the page of one job.
-import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
+import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, handedIn, request, send, sendOnce} from './api.js';
 import {calmly, farm, learnRepairs, may, onFarm} from './farm.js';
 import * as live from './live.js';
@@ -174,9 +174,10 @@ export function jobView(id, view) {
   // Whoever hands a job in, or sees it wait, wants to see its run.
   let job = null, wrote = '', hasRun = false, leads = handedIn.delete(`${id}`), isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
-  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
+  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log), share = bar(0, 'Progress');
+  share.hidden = true;
   const link = h('p.lead'), place = h('div');
-  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, logPart);
+  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, share, link, place, known, logPart);
   let row = null, stepper = null;
 
   async function load() {
@@ -211,7 +212,7 @@ export function jobView(id, view) {
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
     const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
-    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them are ${reason}.` : resultWords(job);
+    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them were ${reason}.` : resultWords(job);
     renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
@@ -221,6 +222,8 @@ export function jobView(id, view) {
     row.update(job);
     stepper.update(job);
     const now = farm.lives.get(job.run);
+    share.hidden = !now;
+    if (now) share.set(progress(now).share, now.failed / Math.max(1, now.frames));
     const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
     renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);

@@ -114,7 +114,7 @@ export function runView(name, view) {
     state.className = `badge ${badge}`;
     say(state, `${sign(badge)} ${word(badge)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = isRepaired ? `Some pictures failed. All of them are ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
+    const why = isRepaired ? `Some pictures failed. All of them were ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
     renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
