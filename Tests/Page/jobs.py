@@ -22,6 +22,9 @@ def with_service(page, service, check):
     errors(page, service, check, folder, manifest)
     pauses(page, service, check, folder, manifest)
     submission(page, service, check, folder, manifest)
+    first_manifest(page, service, check, folder, manifest)
+    chosen_parts(page, service, check, folder, manifest)
+    edited_again(page, service, check, folder, manifest)
     small_screens(page, service, check, folder, manifest)
     newcomer.with_service(page, service, check)
     signing_out(page, service, check)
@@ -139,6 +142,9 @@ def submission(page, service, check, folder, manifest):
     browser.paste(folder)
     write(manifest('nothing', 'missing/*').rstrip('\n'))
     check('the manifest has letters of one width', browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily.includes('mono')"), browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily"))
+    check('the reason stands beside the button', page.has('As it is now, the job would fail', '.submit', 10) and page.has('missing: no such folder', '.submit'), page.text('.submit'))
+    check('without options of commands', '--' not in page.text('.submit'), page.text('.submit'))
+    check('and the button does not invite any more', browser.run("(button => button && !button.classList.contains('primary'))([...document.querySelectorAll('button')].find(one => one.textContent === 'Hand it in anyway'))"))
     check('a preview that fails takes the green words away', page.has('its preview failed', '#findings', 30) and not browser.run("document.querySelector('#findings .well')"), page.text('#findings'))
     page.picture('submit-doubt')
     page.click('Plan')
@@ -149,7 +155,8 @@ def submission(page, service, check, folder, manifest):
     check('another text is right again', page.has('partly can be handed in', '#findings', 30), page.text('#findings'))
     page.click('Plan')
     check('the plan names the picture that would fail, first', browser.wait("document.querySelector('.planned .rows .row')?.textContent.includes('torn.png') && document.querySelector('.planned .rows .fault')?.textContent.includes('broken or unreadable picture')", 60), page.text('.planned'))
-    check('and the words above say so', page.has('1 frame would fail', '#findings'), page.text('#findings'))
+    check('all of its error can be read', browser.run("(one => one.scrollWidth <= one.clientWidth && one.textContent.includes('torn.png') && one.textContent.length > 60)(document.querySelector('.planned ul .trouble'))"), page.text('.planned ul'))
+    check('and the words above say so', page.has('1 picture would fail', '#findings'), page.text('#findings'))
     page.picture('submit-plan-fails')
     page.accessible('a plan with a picture that would fail')
     os.remove(f'{folder}/good/torn.png')
@@ -160,6 +167,142 @@ def submission(page, service, check, folder, manifest):
     browser.run("document.getElementById('preview-input').focus()")
     browser.paste('good/none.png')
     check('a wrong picture of the preview says nothing of the job', browser.wait("document.querySelector('.preview .trouble').textContent.includes('none.png')", 20) and page.has('another can be handed in', '#findings', 1), page.text('#findings') + page.text('.preview'))
+
+
+def drop(browser, name, kind, data, selector='#manifest'):
+    """Drops a file as somebody drags it from a folder. `data` is an expression of its content."""
+    browser.run(f"""(target => {{
+        const files = new DataTransfer();
+        files.items.add(new File([{data}], {json.dumps(name)}, {{type: {json.dumps(kind)}}}));
+        for (const type of ['dragenter', 'dragover', 'drop']) target.dispatchEvent(new DragEvent(type, {{bubbles: true, cancelable: true, dataTransfer: files}}));
+    }})(document.querySelector({json.dumps(selector)}))""")
+
+
+def first_manifest(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A manifest of somebody who has never written one')
+    page.go('#/queue')
+    page.go('#/submit')
+    browser.wait("document.getElementById('manifest')?.offsetParent")
+    value = lambda: browser.run("document.getElementById('manifest').value")
+    write = lambda text: (browser.run("document.getElementById('manifest').focus()"), browser.key('a', control=True), browser.paste(text))
+    check('the words are explained', page.has('A manifest is a short text') and page.has('The farm is'), page.text())
+    check('folders of earlier jobs are offered', browser.run("[...document.querySelectorAll('#folders option')].length > 0 && document.getElementById('folder').getAttribute('list') === 'folders'"))
+    mine = 'job: mine\ninputs: good/*\nfilters:\n  - gaussian: {radius: 3}\noutput: out/mine/{stem}.png'
+    write(mine)
+    check('its preview is there', browser.wait("document.querySelectorAll('.preview img').length === 2 && !document.querySelector('.preview').hasAttribute('aria-busy')", 30), page.text('.preview'))
+    check('no picture of the page can be dragged', browser.run("[...document.querySelectorAll('.preview img')].every(one => !one.draggable)"))
+    drop(browser, 'IMG_0102.png', 'image/png', 'new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13])')
+    check('a picture that is dropped says what to do', page.has('IMG_0102.png is a picture, and no manifest', '#view', 5) and page.has('put them into a folder of the farm'), page.text())
+    check('and leaves the text as it is', value() == mine, value())
+    page.picture('submit-dropped-picture')
+    page.accessible('a picture was dropped')
+    drop(browser, 'IMG_0103.jpg', 'image/jpeg', 'new Uint8Array(5 << 20)')
+    check('so does a large one', page.has('IMG_0103.jpg is a picture', '#view', 5) and value() == mine, page.text())
+    drop(browser, 'named.yaml', '', "'job: x' + String.fromCharCode(0)")
+    check('a file without text is no manifest, whatever its name', page.has('named.yaml is no text', '#view', 5) and value() == mine, page.text())
+    drop(browser, 'other.yaml', 'application/yaml', "'job: other' + String.fromCharCode(10)")
+    check('a text takes its place', browser.wait("document.getElementById('manifest').value.startsWith('job: other')", 5), value())
+    check('and the refusal goes', browser.wait("!document.querySelector('.submit p.trouble[role=alert]').offsetParent", 5))
+    check('a button puts back what was there', page.click('Put back what was there') and value() == mine, value())
+    page.click('Example')
+    check('there is an example', value().startswith('job: night'), value())
+    check('from which one comes back, too', page.click('Put back what was there') and value() == mine and browser.run("document.getElementById('folder').value") == folder, value())
+    write('job: keys\ninputs: good/*\nfilters:\n  - gaussian: {radius: 3}')
+    browser.key('Enter')
+    for letter in 'output':
+        browser.key(letter)
+    browser.run("document.execCommand('insertText', false, ':')")
+    check('a key of the job leaves the list above', value().endswith('{radius: 3}\noutput:'), value())
+    browser.paste(' out/keys/{stem}.png')
+    check('so it is right', page.has('keys can be handed in', '#findings', 20), page.text('#findings'))
+    write('job: keys\ninputs: good/*\noutput: out/{stem}.png\nfilters:\n  - ')
+    for letter in 'bl':
+        browser.key(letter)
+    offered = lambda: browser.run("[...document.querySelectorAll('#completions li')].map(one => one.textContent)")
+    check('bl finds what blurs, with a sentence about each', wait_for(lambda: any(one.startswith('gaussian:') and 'Blurs' in one for one in offered()), 5), offered())
+    check('all of a sentence can be read', browser.run("[...document.querySelectorAll('#completions li span')].every(one => one.scrollWidth <= one.clientWidth)"), offered())
+    page.picture('submit-everyday-word')
+    browser.key('Escape')
+
+
+def chosen_parts(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A preview of a part that somebody chooses')
+    page.go('#/queue')
+    page.go('#/submit')
+    browser.wait("document.getElementById('manifest')?.offsetParent")
+    ready = lambda: browser.wait("document.querySelectorAll('.preview img').length === 2 && !document.querySelector('.preview').hasAttribute('aria-busy')", 30)
+    browser.run("document.getElementById('manifest').focus()")
+    browser.key('a', control=True)
+    browser.paste(manifest('parts', 'endless/*', '[{gaussian: {radius: 3}}]').rstrip('\n'))
+    browser.run("(select => { select.value = '128'; select.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('.preview select:not([aria-label])'))")
+    check('the whole picture is shown, too', page.has('parts can be handed in', '#findings', 20) and ready() and browser.wait("document.querySelector('.whole canvas')?.offsetParent && document.querySelector('.whole canvas').width === 320", 20), page.text('.preview'))
+    page.picture('submit-whole')
+    page.accessible('the whole picture of a preview')
+    slider = "document.querySelector('.slider input[type=range]')"
+    check('the slider stands above the pictures', browser.run(f"{slider}.getBoundingClientRect().bottom <= document.querySelector('.preview figure').getBoundingClientRect().top"))
+    place, ends = browser.run(f"{slider}.getBoundingClientRect().top + scrollY"), browser.run(f"{slider}.max")
+    browser.run(f"{slider}.focus()")
+    browser.key('ArrowRight')
+    check('it says that a preview is being made', page.has('being made', '.preview', 5), page.text('.preview'))
+    ready()
+    check('it stays where it is, and reaches as far', browser.run(f"{slider}.getBoundingClientRect().top + scrollY") == place and browser.run(f"{slider}.max") == ends, [place, ends])
+    pixels = """(() => { const image = document.querySelector('.preview .side img'), canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight), context = canvas.getContext('2d');
+        context.drawImage(image, 0, 0); return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)].join(); })()"""
+    middle = browser.run(pixels)
+    box = browser.run("(canvas => { canvas.scrollIntoView({block: 'center'}); const box = canvas.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })(document.querySelector('.whole canvas'))")
+    for kind in ('mousePressed', 'mouseReleased'):
+        browser.call('Input.dispatchMouseEvent', type=kind, x=box[0] + 0.1 * box[2], y=box[1] + 0.9 * box[3], button='left', clickCount=1)
+    check('a click on it shows that part', wait_for(lambda: not browser.run("document.querySelector('.preview').hasAttribute('aria-busy')") and browser.run(pixels) != middle, 20), page.text('.preview'))
+    check('whose place stands in the fields', browser.run("[...document.querySelectorAll('.preview input[type=number][step=any]')].slice(-2).map(one => Math.round(Number(one.value))).join()") == '10,90')
+    corner = browser.run(pixels)
+    browser.run("(field => { field.value = ''; field.dispatchEvent(new Event('input', {bubbles: true})); })([...document.querySelectorAll('.preview input[type=number][step=any]')].at(-1))")
+    check('one of the fields alone counts, too', wait_for(lambda: not browser.run("document.querySelector('.preview').hasAttribute('aria-busy')") and browser.run(pixels) not in (middle, corner), 20))
+    page.click('List the pictures')
+    check('the pictures of the job can be listed', browser.wait("document.querySelectorAll('.preview select[aria-label] option').length === 61", 60), page.text('.preview'))
+    browser.run("(select => { select.value = 'endless/07.png'; select.dispatchEvent(new Event('change', {bubbles: true})); })(document.querySelector('.preview select[aria-label]'))")
+    check('and one is chosen from them', browser.run("document.getElementById('preview-input').value") == 'endless/07.png' and ready(), page.text('.preview'))
+    browser.run("document.getElementById('manifest').focus()")
+    browser.key('a', control=True)
+    browser.paste('job: [')
+    check('beside a broken text, the preview says that it is an old one', page.has('preview of an earlier text', '.preview', 10), page.text('.preview'))
+    page.picture('submit-old-preview')
+
+
+def edited_again(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A manifest that is edited and submitted again')
+    text = manifest('again', 'missing/*')
+    job = service.wait(service.submit(text=text, folder=folder))
+    page.go('#/submit')
+    browser.wait("document.getElementById('manifest')?.offsetParent")
+    browser.run("document.getElementById('manifest').focus()")
+    browser.key('a', control=True)
+    browser.paste('job: draft')
+    page.go(f"#/jobs/{job['id']}")
+    shown = "document.querySelector('[aria-label=Manifest]')"
+    check('the page of a job shows its manifest', browser.wait(f"{shown}?.textContent === {json.dumps(text)}"), page.text())
+    check('and says that it is no file', page.has('It was handed in as a text'), page.text())
+    page.picture('job-manifest')
+    page.accessible('a job with its manifest')
+    page.click('Edit and submit again')
+    value = lambda: browser.run("document.getElementById('manifest')?.value")
+    check('a button opens it in Submit', browser.wait(f"document.getElementById('manifest')?.value === {json.dumps(text)} && document.getElementById('folder').value === {json.dumps(folder)}"), value())
+    check('whose address is that of Submit', browser.run('location.hash') == '#/submit', browser.run('location.hash'))
+    check('the draft from before can be put back', page.click('Put back what was there') and value() == 'job: draft', value())
+    file = f'{folder}/again.yaml'
+    with open(file, 'w') as stream:
+        stream.write(manifest('of-a-file', 'good/*'))
+    first = service.wait(service.submit(manifest=file))
+    page.go(f"#/jobs/{first['id']}")
+    check('the text of a file is shown as it is now', browser.wait(f"{shown}?.textContent.startsWith('job: of-a-file')") and page.has('what the file has now'), page.text())
+    page.click('Edit and submit again')
+    check('it can be handed in', page.has('of-a-file can be handed in', '#findings', 20), page.text('#findings'))
+    page.click('Hand it in')
+    browser.wait("location.hash.startsWith('#/jobs/')")
+    second = service.wait(browser.run("location.hash.split('/')[2]"))
+    check('and is the same manifest for the farm: its outputs are up to date', second['manifest'] == file and second['state'] == 'done', second)
 
 
 def small_screens(page, service, check, folder, manifest):

@@ -194,7 +194,7 @@ def words(page, service, check, folder, manifest):
     browser.key('ArrowDown')
     check('an arrow chooses in the list, wherever one is', browser.wait("document.activeElement.classList.contains('list') && document.querySelector('.row[aria-selected=true]')"), browser.run('document.activeElement.outerHTML.slice(0, 90)'))
     browser.key('?')
-    check('? explains the words of the farm', page.has('Keys and words', '#dialog') and page.has('what commands and programs call a picture', '#dialog'), page.text('#dialog'))
+    check('? explains the words of the farm', page.has('Words and keys', '#dialog') and page.has('what commands and programs call a picture', '#dialog'), page.text('#dialog'))
     page.picture('new-words')
     browser.key('Escape')
     page.go(f"#/runs/{done['run']}")

@@ -115,6 +115,24 @@ import Testing
                 """)
     }
 
+    @Test func `whoever has sent a manifest as text is told no options of commands`() {
+        #expect(
+            PlanError.missingFolder("/jobs/photos", pattern: "/jobs/photos/*").message(in: .submission) == """
+                /jobs/photos: no such folder, wanted by the input '/jobs/photos/*'
+                   = is a disk not mounted, or the path misspelt?
+                """)
+        #expect(
+            PlanError.nothingMatched(patterns: ["photos/*.jpg"]).message(in: .submission) == """
+                no file matches 'photos/*.jpg'
+                   = correct 'inputs', or put pictures there
+                """)
+        #expect(
+            PlanError.allExcluded(count: 3).message(in: .submission) == """
+                'exclude' leaves none of the 3 files that match 'inputs'
+                   = correct 'exclude', or put more pictures there
+                """)
+    }
+
     @Test func `braces that stand for thousands of names are refused`() {
         let pattern = "photos/" + String(repeating: "{a,b}", count: 18)
         #expect(throws: PlanError.patternTooWide(folder.file(pattern))) { try plan([pattern]) }

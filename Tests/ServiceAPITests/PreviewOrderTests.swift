@@ -26,6 +26,18 @@ import Testing
         #expect(try read(#"{"manifest":"/a","x":3,"size":9}"#).middle == "7.5,50%")
     }
 
+    @Test func `a part is asked for by its middle in percent`() throws {
+        #expect(try read(#"{"manifest":"/a","at":"40%,30.5%"}"#).middle == "40%,30.5%")
+        #expect(
+            message(#"{"manifest":"/a","at":"40%,30%","x":3}"#)
+                == "x: it says where the part begins, and 'at' says where its middle is: send one of them")
+        for wrong in ["40%", "40,30", "40%,101%", "-1%,3%", "1%,2%,3%", "1e1%,2%", ".%,2%", "%,%"] {
+            #expect(
+                message(#"{"manifest":"/a","at":"\#(wrong)"}"#)
+                    == "at: '\(wrong)' is no place in percent\n   = give two numbers from 0 to 100, as in \"40%,30%\"")
+        }
+    }
+
     @Test func `a relative picture starts at the manifest's folder`() throws {
         #expect(try read(#"{"manifest":"/srv/a/night.yaml","input":"photos/b.png"}"#).input == "/srv/a/photos/b.png")
         #expect(try read(#"{"text":"","folder":"/srv/b","input":"b.png"}"#).input == "/srv/b/b.png")

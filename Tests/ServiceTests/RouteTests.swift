@@ -46,6 +46,7 @@ import Testing
         Row("GET", "/api/v1/jobs/{id}", .read, 200),
         Row("PATCH", "/api/v1/jobs/{id}", .submit, 200, body: #"{"priority": 7}"#, isOwned: true),
         Row("GET", "/api/v1/jobs/{id}/log", .read, 200),
+        Row("GET", "/api/v1/jobs/{id}/manifest", .read, 200),
         Row("POST", "/api/v1/jobs/{id}/cancel", .submit, 200, isOwned: true),
         // The job is held, and has not ended.
         Row("POST", "/api/v1/jobs/{id}/run-next", .submit, 409, isOwned: true),
@@ -286,6 +287,9 @@ private struct JSONNumber: Decodable {
 private struct NoAnswers: FarmQueries {
     func catalog() async throws -> Catalog { throw FarmQueryError.busy }
     func schema() async throws -> String { throw FarmQueryError.busy }
+    func text(of place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
+        throw FarmQueryError.busy
+    }
     func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         throw FarmQueryError.busy
     }

@@ -60,6 +60,8 @@ package enum PlanError: Error, Hashable, Sendable {
     /// Commands that lack options or a manifest, so that they need another remedy.
     package enum Front {
         case apply, preview
+        /// A manifest that came as text, to a service or a library. Whoever has sent it may have no command line.
+        case submission
     }
 
     /// ``message`` with a remedy that the command has.
@@ -69,6 +71,12 @@ package enum PlanError: Error, Hashable, Sendable {
         case (.apply, .nothingMatched), (.apply, .notAFile): remedy = "name picture files, or folders that hold some"
         case (.preview, .nothingMatched(_, let hints)) where hints.isEmpty: remedy = Self.previewRemedy
         case (.preview, .allExcluded): remedy = Self.previewRemedy
+        case (.submission, .missingFolder), (.submission, .missingFile), (.submission, .deadLink):
+            remedy = "is a disk not mounted, or the path misspelt?"
+        case (.submission, .nothingMatched(_, let hints)) where hints.isEmpty:
+            remedy = "correct 'inputs', or put pictures there"
+        case (.submission, .allExcluded), (.submission, .allListedExcluded):
+            remedy = "correct 'exclude', or put more pictures there"
         default: return message
         }
         return message.prefix { $0 != "\n" } + "\n   = \(remedy)"

@@ -16,6 +16,7 @@ extension Service {
             .api(.get, "/jobs/{id}", .read) { request in try await show(request.job(), request) },
             .api(.patch, "/jobs/{id}", .submit, handler: change),
             .api(.get, "/jobs/{id}/log", .read, handler: log),
+            .api(.get, "/jobs/{id}/manifest", .read, handler: manifest),
             .api(.post, "/jobs/{id}/cancel", .submit) { request in
                 let caller = try request.queueCaller()
                 return try await change(request, "cancel") { job, now in try job.cancel(by: caller.owner, at: now) }
@@ -110,6 +111,16 @@ extension Service {
         return .text(await Blocking.run { RunLogFile.text(at: path) })
     }
 
+    /// The manifest, with what a submission of it needs.
+    private func manifest(_ request: APIRequest) async throws -> APIResponse {
+        let job = try await supervisor.job(request.job()).job
+        var options = RunOptions()
+        options.roots = request.roots
+        let source = job.manifest
+        let text = try await queries.text(of: source.place, name: source.fileName ?? job.name, options)
+        return try .json(encoding: ManifestBody(source, text))
+    }
+
     // MARK: Changes
 
     private func change(_ request: APIRequest) async throws -> APIResponse {
@@ -156,6 +167,26 @@ extension Service {
             body.action, to: supervisor.resolved(body.filter.named(for: request)), expecting: body.expected,
             by: request.queueCaller())
         return try .json(encoding: ActionResponse(outcome))
+    }
+}
+
+/// The answer to `GET /jobs/{id}/manifest`: the members of a submission, and the text of a file, too.
+private struct ManifestBody: Encodable {
+    let text: String
+    /// Of the file that the service reads. Nil for an uploaded text.
+    var manifest: String?
+    /// Where relative paths of an uploaded text start.
+    var folder: String?
+    /// Of the file that an uploaded text stands for.
+    let name: String?
+
+    init(_ source: ManifestSource, _ text: String) {
+        self.text = text
+        name = source.fileName
+        switch source.place {
+        case .file(let path): manifest = path
+        case .uploaded(_, let folder): self.folder = folder
+        }
     }
 }
 

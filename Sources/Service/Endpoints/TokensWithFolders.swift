@@ -28,7 +28,7 @@ extension Service {
         add(.all, .get, "/errors", "/workers", "/session")
         add(.all, .delete, "/session")
         add(.all, .post, "/jobs", "/jobs/actions", "/check", "/preview")
-        add(.ownJob, .get, "/jobs/{id}", "/jobs/{id}/log")
+        add(.ownJob, .get, "/jobs/{id}", "/jobs/{id}/log", "/jobs/{id}/manifest")
         add(.ownJob, .patch, "/jobs/{id}")
         for action in ["cancel", "run-next", "hold", "release", "retry"] { add(.ownJob, .post, "/jobs/{id}/\(action)") }
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")

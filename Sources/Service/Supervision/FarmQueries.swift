@@ -17,6 +17,12 @@ package protocol FarmQueries: Sendable {
     /// A JSON Schema of manifests with these filters and formats.
     func schema() async throws -> String
 
+    /// The text of a manifest: the one that was handed in, or what its file has now.
+    ///
+    /// - Parameter name: of the file that an uploaded text stands for, without its ending.
+    /// - Throws: ``ManifestRefusal``, ``FolderRefusal``.
+    func text(of place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String
+
     /// What `penumbra plan --json` prints.
     ///
     /// - Parameter name: of the file that an uploaded text stands for, without its ending.
@@ -96,6 +102,18 @@ package final class FarmCommands: FarmQueries {
     package func catalog() async throws -> Catalog { try await checker.catalog() }
 
     package func schema() async throws -> String { ManifestSchema(try await catalog()).json }
+
+    package func text(
+        of place: ManifestSource.Place, name: String, _ options: RunOptions
+    ) async throws -> String {
+        let bytes = try await Blocking.run { [checker] in try checker.contents(of: place, name: name, options) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ManifestRefusal(
+                manifest: place.path(name: name), errors: [ManifestFault(message: "the manifest is not UTF-8 text")],
+                outcome: .badManifest)
+        }
+        return text
+    }
 
     package func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         try await counted { [self] in

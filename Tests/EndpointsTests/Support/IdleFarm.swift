@@ -95,6 +95,9 @@ struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
     func job(of place: ManifestSource.Place, name: String?, _ options: RunOptions) async -> JobSpec? { nil }
     func catalog() async throws -> Catalog { throw Nothing() }
     func schema() async throws -> String { throw Nothing() }
+    func text(of place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
+        throw Nothing()
+    }
     func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         throw Nothing()
     }

@@ -1,4 +1,5 @@
 import Catalogs
+import Manifests
 import Testing
 
 /// The schema takes what the reader takes, and refuses what it can know to be wrong.
@@ -44,6 +45,12 @@ import Testing
             }
         }
         #expect(try disagreements(texts, wanted: true) == [])
+    }
+
+    @Test func `the schema has the names that other tools have for a filter`() {
+        let json = ManifestSchema(.example).json
+        #expect(json.contains(#""x-other-names": ["#))
+        for name in ["blur", "gaussian_blur"] { #expect(json.contains("\"\(name)\"")) }
     }
 
     @Test func `an installation without filters has a schema, too`() throws {

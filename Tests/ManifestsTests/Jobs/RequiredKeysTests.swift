@@ -25,6 +25,18 @@ import Testing
                 """)
     }
 
+    @Test func `a key that stands among the items of a list is not told to be missing, too`() {
+        #expect(
+            Reading("job: a\ninputs: b\nfilters:\n  - invert\n  output: out/{stem}.png\n").messages
+                == """
+                job.yaml:5:3: error: 'output: out/{stem}.png' among list items
+                5 |   output: out/{stem}.png
+                  |   ^^^^^^^^^^^^^^^^^^^^^^
+                  = if 'output' is a key of the job, move it to the start of the line; if it belongs to the item above, \
+                indent it deeper; if it is an item, begin it with '- '
+                """)
+    }
+
     @Test func `a list is no job`() {
         #expect(
             Reading("- invert\n").messages

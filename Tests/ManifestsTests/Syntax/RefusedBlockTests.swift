@@ -185,7 +185,30 @@ import Testing
                 text.yaml:3:3: error: 'b: c' among list items
                 3 |   b: c
                   |   ^^^^
-                  = begin it with '- ' if it is an item, or indent it like the item's other lines
+                  = if 'b' is a key of the job, move it to the start of the line; if it belongs to the item above, indent it \
+                deeper; if it is an item, begin it with '- '
+                """)
+    }
+
+    @Test func `a text among list items is refused`() {
+        #expect(
+            ParsedText("inputs:\n  - a\n  b\n").messages
+                == """
+                text.yaml:3:3: error: 'b' among list items
+                3 |   b
+                  |   ^
+                  = begin it with '- '
+                """)
+    }
+
+    @Test func `a key as a list item among keys is refused`() {
+        #expect(
+            ParsedText("job: a\n-   output: b\n").messages
+                == """
+                text.yaml:2:1: error: a list item among 'key: value' lines
+                2 | -   output: b
+                  | ^^^^^^^^^^^^^
+                  = indent it below the key that the list belongs to; if 'output' is a key of the job, begin the line with 'output:'
                 """)
     }
 

@@ -37,9 +37,13 @@ struct ChainSchema {
     private func parameters(of filter: FilterDescriptor) -> SchemaNode {
         let schemas = filter.parameters.map(ParameterSchema.init)
         let conditions = schemas.flatMap(\.conditions) + filter.rules.compactMap { condition($0, of: filter) }
+        let others = UnknownFilter.otherNames(of: filter.name)
         return SchemaNode.mapping(schemas.flatMap(\.properties))
             .adding([
-                "description": .text(filter.summary), "allOf": conditions.isEmpty ? nil : .list(conditions),
+                "description": .text(filter.summary),
+                // Editors complete the filter's name if somebody types one of these.
+                "x-other-names": others.isEmpty ? nil : .texts(others),
+                "allOf": conditions.isEmpty ? nil : .list(conditions),
             ])
     }
 

@@ -112,6 +112,11 @@ package struct UnknownFilter {
     /// A library usually has the name of its filter, except for hyphens and capitals.
     private static func folded(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
 
+    /// The names that other tools have for a filter, sorted.
+    static func otherNames(of filter: String) -> [String] {
+        aliases.filter { $0.value == filter }.map(\.key).sorted()
+    }
+
     /// Other tools' names for filters, in lower case. One is proposed if the catalog has the filter.
     private static let aliases = [
         "blur": "gaussian", "gaussian_blur": "gaussian", "gaussian-blur": "gaussian", "gaussianblur": "gaussian",

@@ -19,6 +19,8 @@ package struct BlockParser {
     private var lines: [ContentLine]
     private var current = 0
     private var nodeCount = 0
+    /// Whether a key stood among the items of a list. It may be a key that a mapping around the list lacks.
+    private var hasStrayKey = false
 
     /// The tree of a file's text. Nil if it is empty. Problems go to the log. If there are any, the tree may have
     /// holes.
@@ -127,6 +129,7 @@ extension BlockParser {
                 continue
             }
             let value = parseValue(of: key, on: line, depth: depth)
+            if hasStrayKey { mapping.isComplete = false }
             if let firstLine = firstLines[key.name] {
                 log.error(.block(.duplicateKey(key.name, firstLine: firstLine)), at: key.span)
                 continue
@@ -148,7 +151,9 @@ extension BlockParser {
                 continue
             }
             if endsAtKeys, KeyReader(cursor(on: line)).looksLikeKey { break }
-            refuse(notAnItem(line), of: line)
+            let problem = notAnItem(line)
+            if case .block(.keyAmongItems(_, .some)) = problem { hasStrayKey = true }
+            refuse(problem, of: line)
             isWhole = false
             skip(deeperThan: first.indent)
         }
@@ -192,12 +197,22 @@ extension BlockParser {
     private func notAnItem(_ line: ContentLine) -> Problem {
         let cursor = cursor(on: line)
         if cursor.peek() == "-" { return .block(.missingBlankAfterDash) }
-        return .block(.keyAmongItems(text: cursor.value(from: cursor.index)))
+        return .block(.keyAmongItems(text: cursor.value(from: cursor.index), key: key(at: cursor)))
+    }
+
+    /// The name of a valid key at the cursor. Nil if there is none.
+    private func key(at cursor: LineCursor) -> String? {
+        var reader = KeyReader(cursor)
+        // Another problem than a misplaced key is reported when the line is in its place.
+        return try? reader.read().name
     }
 
     private func readKey(on line: ContentLine) -> KeyReader.Key? {
         if line.beginsWithDash {
-            refuse(.block(.itemAmongKeys), of: line)
+            var item = cursor(on: line)
+            item.advance()
+            item.skipSpaces()
+            refuse(.block(.itemAmongKeys(key: key(at: item))), of: line)
             return nil
         }
         var reader = KeyReader(cursor(on: line))

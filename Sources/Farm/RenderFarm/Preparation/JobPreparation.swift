@@ -35,8 +35,8 @@ package struct JobPreparation: Sendable {
     private let allowsMissing: Bool
     /// A job may have no inputs any more.
     package var allowsNothing: Bool
-    /// False for a job of a command line.
-    private let hasManifest: Bool
+    /// Nil for the manifest of a file.
+    private let front: PlanError.Front?
     /// Pictures that earlier runs found and that are gone were removed on purpose.
     private let allowsGone: Bool
     /// Pictures that earlier runs have found broken are tried like all others.
@@ -55,7 +55,8 @@ package struct JobPreparation: Sendable {
         try request.refuseEmptyPatterns()
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
-        hasManifest = !request.manifests.isEmpty
+        front =
+            request.manifests.isEmpty ? .apply : request.manifests.contains { $0.text != nil } ? .submission : nil
         selection = JobPlan.Selection(
             only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
             done: done)
@@ -294,7 +295,7 @@ package struct JobPreparation: Sendable {
         let manifest = PathText.shown(job.manifestPath, from: folder)
         return FarmError(
             problem.isMissingInput ? .missingInput : .badManifest,
-            "\(manifest): error: \(hasManifest ? problem.message : problem.message(in: .apply))")
+            "\(manifest): error: \(front.map(problem.message(in:)) ?? problem.message)")
     }
 
     /// Probes frames, and adds what it finds. With a deadline it stops after half of the time, so that the rest is for rendering.

@@ -222,7 +222,8 @@ extension PreviewCommand {
         } catch let problem as PlanError {
             throw FarmError(
                 problem.isMissingInput ? .missingInput : .badManifest,
-                "\(PathText.visible(manifest)): error: \(problem.message(in: .preview))")
+                "\(PathText.visible(manifest)): error: \(problem.message(in: manifestPath == nil ? .preview : .submission))"
+            )
         }
     }
 

@@ -46,21 +46,33 @@ function parts(root, path) {
   return {nodes, deref};
 }
 
-/** What can stand at a place: `{text, hint}`, those that begin with the word. */
+/**
+ * What can stand at a place: `{text, hint}`. First those that begin with the word, and then those that have another name or a description
+ * with a word that begins so: `blur` finds all filters that blur.
+ */
 function completions(schema, text, place) {
   if (!schema) return {word: '', options: []};
   const {path, word, isValue} = context(text, place), found = new Map(), {nodes, deref} = parts(schema, path);
   for (const node of nodes) {
     if (isValue) {
-      for (const value of node.enum ?? (node.const !== undefined ? [node.const] : [])) found.set(String(value), '');
-      if (node.type === 'boolean') { found.set('true', ''); found.set('false', ''); }
+      for (const value of node.enum ?? (node.const !== undefined ? [node.const] : [])) found.set(String(value), {hint: '', others: []});
+      if (node.type === 'boolean') for (const value of ['true', 'false']) found.set(value, {hint: '', others: []});
     } else {
-      for (const [key, value] of Object.entries(node.properties ?? {})) if (!found.get(key)) found.set(key, deref(value)?.description ?? value.description ?? '');
+      // What can be given once or several times is described below its choices.
+      for (const [key, value] of Object.entries(node.properties ?? {})) {
+        const whole = deref(value), described = whole?.description ? whole : deref(whole?.anyOf?.[0]) ?? {};
+        if (!found.get(key)?.hint) found.set(key, {hint: described.description ?? '', others: described['x-other-names'] ?? []});
+      }
     }
   }
-  const options = [...found].filter(([key]) => key.startsWith(word) && key !== word).map(([key, hint]) => ({text: isValue ? key : key + ': ', hint}));
-  return {word, options: options.slice(0, 40)};
+  const small = word.toLowerCase(), isMeant = one => one.toLowerCase().startsWith(small), wordsOf = hint => hint.split(/[^\p{L}\d]+/u);
+  const rank = ([key, {hint, others}]) => key.startsWith(word) ? 0 : small.length < 2 ? 3 : others.some(isMeant) ? 1 : wordsOf(hint).some(isMeant) ? 2 : 3;
+  const options = [...found].map(one => [rank(one), one]).filter(([place, [key]]) => place < 3 && key !== word).sort(([one], [other]) => one - other);
+  return {word, options: options.slice(0, 40).map(([, [key, {hint}]]) => ({text: isValue ? key : key + ': ', hint}))};
 }
+
+/** The keys that can stand below a path of keys. */
+const keysAt = (schema, path) => new Set(schema ? parts(schema, path).nodes.flatMap(node => Object.keys(node.properties ?? {})) : []);
 
 /**
  * @param options `value`; `schema()`; `changed(text)`, which is called for each change.
@@ -112,8 +124,20 @@ export function editor(options) {
     showMenu();
     changed();
   }
+  /** A key of the job that was written below a list, as `output:` below the filters, is moved to the start of its line. */
+  function moveOut() {
+    const end = area.selectionStart, start = area.value.lastIndexOf('\n', end - 1) + 1;
+    const [whole, spaces, key] = /^( +)([\w-]+):$/.exec(area.value.slice(start, end)) ?? [];
+    if (!whole || !keysAt(options.schema(), []).has(key)) return;
+    // It stays where it means something.
+    if (keysAt(options.schema(), context(area.value, start + spaces.length).path).has(key)) return;
+    area.setSelectionRange(start, start + spaces.length);
+    if (!document.execCommand?.('delete')) area.setRangeText('');
+    area.setSelectionRange(end - spaces.length, end - spaces.length);
+  }
   area.addEventListener('input', event => {
     changed();
+    if (event.inputType === 'insertText' && event.data === ':') moveOut();
     const place = area.selectionStart, isTyping = event.inputType === 'insertText' || event.inputType === 'deleteContentBackward';
     offer(isTyping && /[\w.-]$/.test(area.value.slice(0, place)));
   });
@@ -124,6 +148,13 @@ export function editor(options) {
       if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.isComposing) {
         event.preventDefault();
         const row = area.value.slice(0, area.selectionStart).split('\n').at(-1);
+        // A second Enter ends the block.
+        if (/^ +$/.test(row) && area.selectionStart === area.selectionEnd) {
+          area.setSelectionRange(area.selectionStart - row.length, area.selectionStart);
+          if (!document.execCommand?.('delete')) area.setRangeText('');
+          changed();
+          return;
+        }
         insert('\n' + /^ */.exec(row)[0] + (/^ *(- +)?[\w.-]+:\s*$/.test(row) ? '  ' : ''));
         changed();
       }

@@ -1,5 +1,5 @@
 // What can be done with a job, and the page of one job.
-import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
+import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, handedIn, request, send, sendOnce} from './api.js';
 import {calmly, farm, learnRepairs, may, onFarm} from './farm.js';
 import * as live from './live.js';
@@ -176,11 +176,28 @@ export function jobView(id, view) {
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log), share = bar(0, 'Progress');
   share.hidden = true;
-  const link = h('p.lead'), place = h('div');
-  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, share, link, place, known, logPart);
+  const link = h('p.lead'), place = h('div'), manifest = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Manifest'}), manifestWords = h('p.quiet');
+  const edit = h('button', {type: 'button', onclick: () => { location.hash = `#/submit?job=${id}`; }, title: 'Opens its manifest in Submit, where you can change it'}, 'Edit and submit again');
+  const manifestPart = h('section', {hidden: true}, h('div.tools', h('h2', 'Manifest'), edit), manifestWords, manifest);
+  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, share, link, place, known, manifestPart, logPart);
   let row = null, stepper = null;
 
+  async function loadManifest() {
+    try {
+      const {text, manifest: file} = await get(`jobs/${id}/manifest`);
+      renew(manifest, text, () => visible(text, true));
+      say(manifestWords, file ? 'This is what the file has now.' : 'It was handed in as a text, and is no file.');
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status === 404) return;
+      renew(manifestWords, error.message, () => problemText(error));
+    }
+    manifest.hidden = edit.hidden = !manifest.textContent;
+    if (!may('submit')) edit.hidden = true;
+    manifestPart.hidden = false;
+  }
+
   async function load() {
+    const isFirst = !job;
     job = await get(`jobs/${id}`);
     leads ||= ['waiting', 'held', 'starting'].includes(job.state);
     hasRun = Boolean(job.run && job.tries) && (farm.lives.has(job.run) || await isThere(job.run));
@@ -191,6 +208,7 @@ export function jobView(id, view) {
       return;
     }
     show();
+    if (isFirst) await loadManifest();
     if (hasRun && job.state === 'failed') await learnRepairs(await get(`runs/${encoded(job.run)}/errors`));
     if (hasRun) {
       renew(place, job.run, () => results(job.run));

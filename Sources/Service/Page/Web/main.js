@@ -68,7 +68,7 @@ function showHead() {
   if (!place('nav').children.length) fill(place('nav'), tabs.filter(([name]) => ({submit: may('submit'), schedules: may('admin')})[name] ?? true).map(([name, text]) => h('a', {href: `#/${name}`, 'data-tab': name, class: name === 'submit' ? 'primary' : null}, text)));
   if (!place('account').children.length) {
     fill(place('account'), h('button', {type: 'button', class: 'quiet', title: `${session.scope}${session.expires ? `, until ${when(session.expires)}` : ''}`, onclick: askToSignOut, 'aria-label': `Sign out ${plain(session.name)}`}, h('bdi', visible(session.name)), ' · sign out'),
-      h('button', {type: 'button', class: 'quiet', 'aria-label': 'Keys', title: 'Keys (?)', onclick: help}, '?'));
+      h('button', {type: 'button', class: 'quiet', 'aria-label': 'Words and keys', title: 'Words and keys (?)', onclick: help}, '?'));
   }
   if (!status) return;
   const busy = [...farm.lives.values()].reduce((sum, run) => sum + run.leased, 0), waiting = status.queue.waiting ?? 0, failing = [...farm.lives.values()].filter(run => run.failed).length;
@@ -217,14 +217,14 @@ async function begin() {
 
 // ---- Keys
 
-const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
-const words = [['manifest', 'a short text: which pictures, what is done with them, and where the results go'], ['job', 'a manifest that was handed in'], ['run', 'what the farm does for a job: it makes one picture after the other'],
-  ['frame', 'what commands and programs call a picture: each page of a picture may be one'], ['published', 'the result is in its place'], ['worker', 'a process that makes pictures']];
+const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'this help']];
+const words = [['farm', 'the machine, or the group of machines, that does the work'], ['manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['job', 'a manifest that was handed in'], ['run', 'the work on a job, from its start to its end'],
+  ['frame', 'what commands and programs call a picture, or a page of a picture with pages'], ['published', 'the result is in its place'], ['worker', 'a process that renders pictures']];
 const hasKeys = () => kept.get('keys') !== 'off';
 function help() {
   const box = h('input', {type: 'checkbox', checked: hasKeys(), onchange: event => kept.set('keys', event.target.checked ? 'on' : 'off')});
-  ask('Keys and words', null, null, [h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act'),
-    h('h2', 'Words'), h('dl.keys', words.map(([word, text]) => h('div', h('dt', word), h('dd', text))))]);
+  const list = (rows, term) => h('dl.keys', rows.map(([first, text]) => h('div', h('dt', term(first)), h('dd', text))));
+  ask('Words and keys', null, null, [list(words, word => word), list(keys, key => key.split(' ').map(one => h('kbd', one))), h('label.check', box, ' single letters act')]);
 }
 const isField = element => element?.matches?.('input:not([type=checkbox]):not([type=range]), textarea, select') ?? false;
 // A press on something that takes no focus, such as a picture that is dragged, leaves the focus in the field. Then letters would not act.

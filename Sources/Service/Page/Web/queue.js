@@ -95,11 +95,11 @@ export function queueView(query, view) {
     const server = location.href.replace(/#.*$/, '');
     fill(empty,
       h('h2', 'This farm has no jobs yet'),
-      h('p', 'Hand one in from a terminal of this machine:'),
+      may('submit') ? h('p', 'A job takes pictures from a folder of the farm, changes them, and writes the results to another folder. ', h('a', {href: '#/submit'}, 'Submit a job'), ': there is an example, and a preview shows what it would do.') : null,
+      h('p', `${may('submit') ? 'Or hand' : 'Hand'} one in from a terminal of this machine:`),
       copyable('penumbra submit job.yaml'),
       h('p', 'or from another program, with a token:'),
-      copyable(`curl -H "Authorization: Bearer $PENUMBRA_TOKEN" ${server}api/v1/jobs -d '{"manifest": "/srv/pictures/job.yaml"}'`),
-      may('submit') ? h('p', 'Or ', h('a', {href: '#/submit'}, 'paste a manifest here'), ': it is checked while you write, and shows what it would do.') : null);
+      copyable(`curl -H "Authorization: Bearer $PENUMBRA_TOKEN" ${server}api/v1/jobs -d '{"manifest": "/srv/pictures/job.yaml"}'`));
   }
 
   /** With thousands of open jobs, only the first page of them is asked for after each change, and all of them now and then. */

@@ -1,6 +1,7 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
+import {action, announce, enable, fill, h, onRatio, path, plain, problemText, say, visible} from './dom.js';
 import {editor} from './editor.js';
+import {excluding, leftOut} from './errors.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
 import {kept} from './kept.js';
 import {cell, list} from './list.js';
@@ -13,9 +14,19 @@ filters:
   - gaussian: {radius: 8}
 output: web/{dir}/{stem}.webp
 `;
+/** How large a manifest may be, in bytes. */
+const largest = 1 << 20;
+/** Whether a text can be a manifest. Other files, such as pictures, have bytes that no text has. */
+const isText = text => !/[\0\ufffd]/.test(text);
+
+/** The part of a manifest that has its filters. */
+const filtersBlock = /^filters:[^\n]*(?:\n(?:[ \t#-][^\n]*)?)*/m;
+/** How far the slider of a number reaches. It stays so for all texts, and grows if a number is larger. */
+const reaches = new Map();
+
 /** The numbers of filters in a manifest's text, with where they stand: `{filter, parameter, value, start, end}`. */
 export function numbers(text, filters) {
-  const block = /^filters:[^\n]*(?:\n(?:[ \t#-][^\n]*)?)*/m.exec(text), known = new Map(filters.map(filter => [filter.name, filter])), found = [];
+  const block = filtersBlock.exec(text), known = new Map(filters.map(filter => [filter.name, filter])), found = [];
   if (!block) return found;
   let filter = null;
   for (const part of block[0].matchAll(/(#[^\n]*)|("(?:[^"\\]|\\.)*"|'[^']*')|([A-Za-z_][\w-]*)\s*:[ \t]*(-?\d+(?:\.\d+)?)?(?=[\s,}\]]|$)/g)) {
@@ -31,12 +42,18 @@ export function numbers(text, filters) {
   return found;
 }
 
+/** Why a picture would be rendered. How the farm would share the work out stands behind it, and is not shown. */
+const planWords = (reason = '') => (first => ({new: 'to render: there is no result yet', 'output missing': 'to render: its result is missing'})[first] ?? first)(reason.split('; ')[0]);
+
 export function submitView(query, view) {
   let schema = null, filters = [], isValid = false, checked = '', warnings = [], doubts = {}, checking = null, version = 0;
   const controllers = new Set(), ending = new AbortController();
-  const folder = h('input', {id: 'folder', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
-  const write = editor({value: kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
+  const folder = h('input', {id: 'folder', list: 'folders', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
+  const write = editor({value: isText(kept.get('draft')) && kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
+  // The browser's own undo does not know texts that the page has set. So the page keeps the text from before.
+  let before = null, name = null;
+  const back = h('button', {type: 'button', hidden: true, onclick: () => { const old = before; back.hidden = true; setFolder(old.folder); name = old.name; write.set(old.text); write.area.focus(); }}, 'Put back what was there');
   const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
   const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   // The manifest is a text that is sent, or a file that the service reads.
@@ -46,22 +63,29 @@ export function submitView(query, view) {
   const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
   const planned = h('section.planned', {hidden: true});
   const ofText = h('div.source',
-    field('Folder on the farm', folder, 'where relative paths of the manifest start'),
-    h('p.tools', h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span.quiet', 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('span.quiet', 'Ctrl Space completes')));
+    field('Folder on the farm', folder, 'The manifest names pictures from here'),
+    h('p.tools', h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span.quiet', 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('button', {type: 'button', title: 'Replaces the text by one that shows what a manifest looks like', onclick: () => replace(example)}, 'Example'), back, h('span.quiet.for-keys', 'Ctrl Space completes')));
   const ofFile = field('Manifest on the farm', place, 'the path of a file that the service can read. Each run reads it again');
+  const hopeless = h('div.trouble', {role: 'alert'}), refusal = h('p.trouble', {role: 'alert', hidden: true});
   const preview = previewPart();
-  fill(view, h('h1', 'Submit a job'),
+  const folders = h('datalist', {id: 'folders'});
+  fill(view, h('h1', 'Submit a job'), folders,
+    h('p.quiet.lead', 'A manifest is a short text. It says which pictures to take, what to do with them, and where to put the results. The farm is the machine, or the group of machines, that does the work: the pictures are in its folders.'),
     h('div', {class: 'submit'},
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
-        ofText, ofFile, write,
-        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, '0 to 100'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, ' hold it until it is released'))),
-        h('div.buttons', hand, plan)),
+        ofText, ofFile, refusal, write,
+        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, '0 to 100: higher ones come first'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')))),
+        h('div.buttons', hand, plan), hopeless),
       preview.element),
     planned);
 
   // ---- The text
-  const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim()}, ...more});
+  const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim(), ...name ? {name} : {}}, ...more});
+  function setFolder(value) {
+    folder.value = value;
+    kept.set('folder', value);
+  }
   function choose(value) {
     isFile = value;
     kept.set('source', value ? 'file' : 'text');
@@ -75,27 +99,74 @@ export function submitView(query, view) {
     write.show(!isFile);
     showSliders();
   }
-  async function take(one) {
-    if (one.size > 1 << 20) { write.findings([{message: `${one.name} is larger than a manifest may be: 1 MiB`}], []); return; }
+  /** Replaces the whole text. A button puts the earlier one back. */
+  function replace(text) {
     if (isFile) choose(false);
-    write.set(await one.text());
+    const {value} = write.area;
+    if (value !== text && value.trim()) { before = {text: value, folder: folder.value, name}; back.hidden = false; }
+    name = null;
+    write.set(text);
     write.area.focus();
+  }
+  async function take(one) {
+    // Only the first bytes of other files are read: pictures may be large.
+    const isNamed = /\.(ya?ml|json|txt)$/i.test(one.name), isKnown = isNamed || isText(await one.slice(0, 4096).text().catch(() => '\0'));
+    const text = isKnown && one.size <= largest ? await one.text().catch(() => '\0') : '';
+    if (signal.aborted) return;
+    if (isKnown && one.size > largest) { refuse(`${one.name} is larger than a manifest may be: 1 MiB`); return; }
+    if (isKnown && isText(text)) { replace(text); return; }
+    refuse(one.type.startsWith('image/') ? `${one.name} is a picture, and no manifest` : `${one.name} is no text, so it is no manifest`,
+      'Your text stays as it was. Pictures are not sent from here: put them into a folder of the farm, and name that folder behind inputs:');
+  }
+  /** Begins with the manifest of a job, as somebody handed it in. */
+  async function takeJob(id) {
+    // A reload shows what was written since.
+    history.replaceState(history.state, '', '#/submit');
+    let found;
+    try { found = await get(`jobs/${id}/manifest`); } catch (error) {
+      if (signal.aborted) return;
+      refuse(`The manifest of job ${id} cannot be read: ${error.message}`, error.remedy);
+      return;
+    }
+    if (signal.aborted) return;
+    const line = leftOut.get(id);
+    leftOut.delete(id);
+    replace(line ? excluding(found.text, line) ?? found.text : found.text);
+    // Outputs belong to the path of a manifest. With this name the text has the path of the file.
+    name = found.name ?? /([^/]+)\.yaml$/.exec(found.manifest ?? '')?.[1] ?? null;
+    setFolder(found.folder ?? (found.manifest.replace(/\/[^/]*$/, '') || '/'));
+    announce(`This is the manifest of job ${id}${line ? ', without the pictures that failed' : ''}`);
+  }
+  /** Says why a file was not taken. What is said of the text comes back with the next change. */
+  function refuse(message, remedy = '') {
+    if (isFile) choose(false);
+    fill(refusal, problemText({message, remedy}));
+    refusal.hidden = false;
   }
   // The element of all views stays when this view is closed. Its listeners must not.
   const {signal} = ending;
   // What was said while the service was away may not be true any more.
   const comesBack = live.on('back', checkSoon);
-  view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); view.classList.add('dropping'); } }, {signal});
+  // Some browsers offer a picture of the page that is dragged as a file.
+  let isOwnDrag = false;
+  view.addEventListener('dragstart', () => { isOwnDrag = true; }, {signal});
+  view.addEventListener('dragend', () => { isOwnDrag = false; }, {signal});
+  view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files') && !isOwnDrag) { event.preventDefault(); view.classList.add('dropping'); } }, {signal});
   view.addEventListener('dragleave', event => { if (!view.contains(event.relatedTarget)) view.classList.remove('dropping'); }, {signal});
   view.addEventListener('drop', event => {
     view.classList.remove('dropping');
-    if (!event.dataTransfer.files[0]) return;
+    const [first] = event.dataTransfer.files;
+    if (!first) return;
+    // Without this the browser would leave the page and show the file.
     event.preventDefault();
-    take(event.dataTransfer.files[0]);
+    if (!isOwnDrag) take(first);
+    isOwnDrag = false;
   }, {signal});
   for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { kept.set(key, input.value.trim()); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
+    refusal.hidden = true;
+    fill(hopeless);
     // An answer about an earlier text says nothing about this one, and neither does a plan of it.
     version++;
     setValid(false);
@@ -103,24 +174,34 @@ export function submitView(query, view) {
     checking = setTimeout(check, 300);
   }
   /** What is wrong although the manifest is right: its plan or its preview failed. Null takes it back. */
-  function doubt(part, words) {
-    doubts[part] = words;
+  function doubt(part, words, error = null) {
+    doubts[part] = words && {words, error};
     if (isValid) showAccepted();
   }
   function showAccepted() {
-    const words = Object.values(doubts).filter(Boolean).join(', and ');
+    const all = Object.values(doubts).filter(Boolean), words = all.map(one => one.words).join(', and ');
     write.findings([], warnings, `${checked} can be handed in`, words && `The manifest of ${checked} is accepted, but ${words}`);
+    // The same error may have several effects. It is shown once, beside the button that would start a job that cannot work.
+    const {error} = all.find(one => one.error) ?? {};
+    fill(hopeless, error ? problemText({message: `As it is now, the job would fail: ${error.message.replace(/^[^ ]*\.ya?ml: error: /, '')}`, remedy: error.remedy}) : null);
+    hand.button.textContent = error ? 'Hand it in anyway' : 'Hand it in';
+    hand.button.classList.toggle('primary', !error);
   }
   function setValid(value) {
     isValid = value;
     enable(hand.button, value);
     enable(plan.button, value);
   }
+  /** Says what is wrong. What is shown of an earlier text stays, and is marked. */
+  function cannot(errors, hints = []) {
+    write.findings(errors, hints);
+    preview.outdate();
+  }
   async function check() {
     const mine = ++version;
     setValid(false);
-    if (isFile && !place.value.trim().startsWith('/')) { write.findings([], [{message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
-    if (!isFile && !folder.value.trim().startsWith('/')) { write.findings([], [{message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
+    if (isFile && !place.value.trim().startsWith('/')) { cannot([], [{message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
+    if (!isFile && !folder.value.trim().startsWith('/')) { cannot([], [{message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
     try {
       const answer = await send('POST', 'check', body());
       if (mine !== version) return;
@@ -131,7 +212,7 @@ export function submitView(query, view) {
       preview.belongTo(JSON.stringify([checked, isFile, (isFile ? place : folder).value.trim()]));
       preview.refresh();
     } catch (error) {
-      if (mine === version) write.findings(error.errors?.length ? error.errors : [{message: error.message, remedy: error.remedy}], []);
+      if (mine === version) cannot(error.errors?.length ? error.errors : [{message: error.message, remedy: error.remedy}]);
     }
   }
   async function submit() {
@@ -150,17 +231,25 @@ export function submitView(query, view) {
     let answers;
     const mine = version;
     try { answers = await lines('plan', body()); } catch (error) {
-      if (mine === version) { planned.hidden = true; doubt('plan', 'its plan failed'); }
+      if (mine === version) { planned.hidden = true; doubt('plan', 'its plan failed', error); }
       throw error;
     }
     // A plan of an earlier text says nothing about this one.
     if (mine !== version) return;
+    preview.offer(answers);
     // Frames that would fail come first: somebody has to do something about them.
     const failures = answers.filter(answer => answer.event === 'frame' && answer.state === 'failed');
     const frames = [...failures, ...answers.filter(answer => answer.event === 'plan')], summary = answers.find(answer => answer.event === 'summary') ?? {};
     const figures = [['toRender', 'to render'], ['skipped', 'up to date'], ['stillBroken', 'still broken'], ['kept', 'kept'], ['failed', 'would fail'], ['left', 'left']].filter(([key]) => summary[key]).map(([key, words]) => `${count(summary[key])} ${words}`);
+    const words = frame => frame.event === 'frame' ? `✗\ufe0e ${frame.cause}: ${withoutPath(frame.message, frame.input)}` : planWords(frame.reason) || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
+    const whole = h('div', {role: 'status'});
     const rows = list({
-      label: 'Plan', class: 'plan', columns: ['Frame', 'Picture', 'What would be done, and why'], key: row => row.key,
+      label: 'Plan', class: 'plan', columns: ['Number', 'Picture', 'What would be done, and why'], key: row => row.key,
+      // A row has room for the beginning of a long text.
+      open(row) {
+        fill(whole, h('p', path(row.input ?? '')), h('p', {class: row.isFailure ? 'trouble' : ''}, visible(row.words)));
+        if (row.input) preview.choosePicture(row.input);
+      },
       make(row) {
         const name = cell('quiet'), input = h('span'), why = cell('why');
         const cells = [name, input, why];
@@ -169,9 +258,11 @@ export function submitView(query, view) {
         return cells;
       },
     });
-    fill(planned, h('h2', 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'frame')}: ${figures.join(', ') || 'nothing to do'}`), rows);
-    doubt('plan', failures.length ? `${plural(failures.length, 'frame')} would fail: the plan says why` : null);
-    const words = frame => frame.event === 'frame' ? `✗\ufe0e ${frame.cause}: ${withoutPath(frame.message, frame.input)}` : (frame.reason ?? '') || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
+    fill(planned, h('h2', 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'picture')}: ${figures.join(', ') || 'nothing to do'}`),
+      // Nobody has to look for what would fail, nor to guess its end.
+      failures.length ? h('ul.plain', failures.slice(0, 3).map(frame => h('li.trouble', visible(`${frame.input ?? ''}: ${words(frame)}`))), failures.length > 3 ? h('li.quiet', `and ${count(failures.length - 3)} more, which come first in this list`) : null) : null,
+      h('p.quiet', 'Click on a row to read all of it, and to see a preview of its picture.'), rows, whole);
+    doubt('plan', failures.length ? `${plural(failures.length, 'picture')} would fail: the plan says why` : null);
     rows.show(frames.map((frame, index) => ({...frame, key: index, isFailure: frame.event === 'frame', words: words(frame).replace(/^skipped: /, '')})));
     planned.scrollIntoView({block: 'nearest'});
   }
@@ -179,47 +270,65 @@ export function submitView(query, view) {
   // ---- A preview of one picture, with a slider for each number
   function previewPart() {
     const input = h('input', {id: 'preview-input', placeholder: 'the first of the job', autocomplete: 'off', spellcheck: 'false', value: kept.get('picture')});
-    const x = h('input', {type: 'number', min: 0, placeholder: 'middle'}), y = h('input', {type: 'number', min: 0, placeholder: 'middle'}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
+    const choice = h('select', {'aria-label': 'Pictures of the job', hidden: true});
+    const x = h('input', {type: 'number', min: 0, max: 100, step: 'any', value: 50}), y = h('input', {type: 'number', min: 0, max: 100, step: 'any', value: 50}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
     const sliders = h('div.sliders'), left = h('div.side'), right = h('div.side'), caption = h('figcaption'), shown = h('figure', {hidden: true}, h('div.pair', left, right), caption), trouble = h('p.trouble', {role: 'alert'});
-    const element = h('section.preview', h('h2', 'Preview'),
-      field('Picture', input, 'a path of the job, from the folder'),
-      h('div.form', field('From the left', x, 'in px'), field('From the top', y, 'in px'), field('Size', size, 'exact pixels')),
-      shown, trouble, sliders);
-    let timer = null, controller = null, urls = [];
+    const state = h('span.quiet', {role: 'status'}), overview = overviewPart(), list = action('List the pictures', listPictures, {title: 'Looks for the pictures of the job'});
+    const element = h('section.preview', h('div.tools', h('h2', 'Preview'), state),
+      sliders, shown, trouble,
+      field('Picture', input, 'a path of the job, from the folder'), h('div.tools', list, choice),
+      overview.element,
+      h('div.form', field('From the left', x, 'in %'), field('From the top', y, 'in %'), field('Size', size, 'exact pixels')));
+    let timer = null, controller = null, urls = [], before = null, beforePlace = null;
     const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
+    const percentOf = field => field.value === '' ? 50 : Math.min(100, Math.max(0, Number(field.value)));
+    /** What decides which picture is shown, and where. The filters do not: while a slider moves, the picture before them stays the same. */
+    const source = () => JSON.stringify([body(isFile ? {version} : {text: write.area.value.replace(filtersBlock, '')}), input.value.trim()]);
     async function load() {
       if (!isValid) return;
       controller?.abort();
       const mine = controller = new AbortController();
       controllers.add(mine);
-      const request = {...body(), size: Number(size.value)};
-      if (x.value !== '' && y.value !== '') Object.assign(request, {x: Math.round(x.value), y: Math.round(y.value)});
+      const picked = source(), [left, top] = [x, y].map(percentOf), request = {...body(), size: Number(size.value)};
+      if (left !== 50 || top !== 50) request.at = `${left}%,${top}%`;
       if (input.value.trim()) request.input = input.value.trim();
+      const place = JSON.stringify([picked, request.at, request.size]);
       element.setAttribute('aria-busy', 'true');
+      say(state, 'being made …');
       try {
-        const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
-        const old = urls;
-        urls = [before, after].map(blob => URL.createObjectURL(blob));
-        [[left, 'before'], [right, 'after']].forEach(([side, name], index) =>
-          fill(side, h('div', {class: 'scroll', role: 'group', 'aria-label': `${name} the filters`}, h('img', {src: urls[index], alt: `${name} the filters`, onload: showExact})), h('span.corner', {'aria-hidden': 'true'}, name)));
-        shown.hidden = false;
-        for (const url of old) URL.revokeObjectURL(url);
+        const blobs = await Promise.all([place === beforePlace ? before : picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
+        [before, beforePlace] = [blobs[0], place];
+        await show(blobs);
+        if (mine !== controller) return;
         fill(trouble);
         doubt('preview', null);
+        overview.load(picked, request);
       } catch (error) {
         if (error.name !== 'AbortError') {
           // A picture or a place that somebody has chosen may be wrong, and the job right.
-          if (!request.input && request.x === undefined) doubt('preview', 'its preview failed');
+          if (!request.input && request.at === undefined) doubt('preview', 'its preview failed', error);
           // The pictures of another text or file would be taken for those of this one.
           shown.hidden = true;
-          fill(left);
-          fill(right);
           fill(trouble, problemText(error));
+          overview.hide();
         }
       } finally {
         controllers.delete(mine);
-        if (mine === controller) element.removeAttribute('aria-busy');
+        if (mine === controller) { element.removeAttribute('aria-busy'); say(state, ''); }
       }
+    }
+    /** Puts both pictures into the page when they are decoded, so that nothing moves meanwhile. */
+    async function show(blobs) {
+      const next = blobs.map(blob => URL.createObjectURL(blob)), images = ['before', 'after'].map((name, index) => h('img', {src: next[index], alt: `${name} the filters`, draggable: 'false'}));
+      await Promise.all(images.map(image => image.decode().catch(() => {})));
+      const old = urls;
+      urls = next;
+      [[left, 'before'], [right, 'after']].forEach(([side, name], index) =>
+        fill(side, h('div', {class: 'scroll', role: 'group', 'aria-label': `${name} the filters`}, images[index]), h('span.corner', {'aria-hidden': 'true'}, name)));
+      shown.hidden = false;
+      shown.classList.remove('old');
+      showExact();
+      for (const url of old) URL.revokeObjectURL(url);
     }
     /** Each pixel of the pictures is a square of the screen's pixels: as large as there is room for, and the same in both. */
     function showExact() {
@@ -231,23 +340,87 @@ export function submitView(query, view) {
         const box = image.parentElement;
         box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
       }
-      say(caption, times === 1 ? '1:1, exact pixels' : `${times}:1, exact pixels: each is ${times} × ${times} on the screen`);
+      if (!shown.classList.contains('old')) say(caption, times === 1 ? '1:1, exact pixels' : `${times}:1, exact pixels: each is ${times} × ${times} on the screen`);
     }
+    /** The text has changed. What is shown is that of an earlier one. */
+    function outdate() {
+      if (shown.hidden) return;
+      shown.classList.add('old');
+      say(caption, 'This is the preview of an earlier text.');
+    }
+
+    /** The whole picture, small. A click says which part of it is shown with exact pixels. */
+    function overviewPart() {
+      const canvas = h('canvas', {role: 'img', 'aria-label': 'The whole picture'}), mark = h('span.mark', {'aria-hidden': 'true'});
+      const element = h('div', {hidden: true}, h('div.whole', canvas, mark), h('small.quiet', 'The whole picture. Click on the part that you want to see.'));
+      let shownSource = null, asked = null;
+      const place = () => { mark.style.left = `${percentOf(x)}%`; mark.style.top = `${percentOf(y)}%`; };
+      function point(event) {
+        const box = canvas.getBoundingClientRect(), part = (at, start, length) => String(Math.round(1000 * Math.min(1, Math.max(0, (at - start) / length))) / 10);
+        x.value = part(event.clientX, box.left, box.width);
+        y.value = part(event.clientY, box.top, box.height);
+        place();
+        soon();
+      }
+      canvas.addEventListener('pointerdown', event => { if (event.button === 0) { canvas.setPointerCapture(event.pointerId); point(event); } });
+      canvas.addEventListener('pointermove', event => { if (canvas.hasPointerCapture(event.pointerId)) point(event); });
+      function hide() { element.hidden = true; shownSource = null; }
+      async function load(source, {at, size, ...request}) {
+        place();
+        if (source === shownSource) return;
+        asked?.abort();
+        const mine = asked = new AbortController();
+        controllers.add(mine);
+        try {
+          const bitmap = await createImageBitmap(await picture('preview', mine.signal, {...request, size: 512, filters: [{thumbnail: {size: 512}}]}));
+          if (mine !== asked) return;
+          [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+          canvas.getContext('2d').drawImage(bitmap, 0, 0);
+          shownSource = source;
+          element.hidden = false;
+        } catch (error) {
+          // The part with exact pixels is there, and the fields say which one it is.
+          if (error.name !== 'AbortError') hide();
+        } finally { controllers.delete(mine); }
+      }
+      return {element, load, hide, place};
+    }
+
+    // ---- The pictures of the job
+    async function listPictures() {
+      const mine = version, answers = await lines('plan', body());
+      if (mine === version) offer(answers);
+    }
+    /** Lets somebody choose one of the first pictures of a plan. */
+    function offer(answers) {
+      const start = isFile ? place.value.trim().replace(/[^/]*$/, '') : folder.value.trim().replace(/\/*$/, '/');
+      const names = [...new Set(answers.map(answer => answer.input).filter(Boolean))].slice(0, 500).map(name => name.startsWith(start) ? name.slice(start.length) : name);
+      fill(choice, h('option', {value: ''}, names.length ? 'choose one of these pictures' : 'there are no pictures'), names.map(name => h('option', {value: name}, plain(name))));
+      choice.hidden = false;
+    }
+    function choosePicture(name) {
+      if (input.value !== name) input.value = name;
+      kept.set('picture', name);
+      soon();
+    }
+    choice.addEventListener('change', () => { if (choice.value) choosePicture(choice.value); });
+
     const sizes = new ResizeObserver(showExact);
     sizes.observe(element);
     const forgetRatio = onRatio(showExact);
-    for (const one of [x, y, size]) one.addEventListener('input', soon);
+    for (const one of [x, y, size]) one.addEventListener('input', () => { overview.place(); soon(); });
     // A picture belongs to the job for which somebody chose it.
     let job = kept.get('picture-job');
     const belongTo = next => {
       if (next === job) return;
       job = next;
       input.value = '';
+      choice.hidden = true;
       kept.set('picture', '');
       kept.set('picture-job', job);
     };
-    input.addEventListener('input', () => { kept.set('picture', input.value.trim()); soon(); });
-    return {element, refresh: soon, belongTo, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
+    input.addEventListener('input', () => choosePicture(input.value.trim()));
+    return {element, refresh: soon, belongTo, choosePicture, offer, outdate, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
   }
   let shownNumbers = null;
   function showSliders() {
@@ -260,8 +433,10 @@ export function submitView(query, view) {
     if (isFile) { fill(preview.sliders, h('p.quiet', 'The file is shown as it is. Paste its text to try other numbers.')); return; }
     fill(preview.sliders, found.map((first, index) => {
       // A slider reaches a little beyond the value: most ranges are far larger than what anybody wants.
-      const reach = Math.min(first.maximum ?? 1000, Math.max(50, Math.abs(first.value) * 3)), start = Math.max(first.minimum ?? 0, first.minimum < 0 ? -reach : first.minimum ?? 0);
       const name = `${first.filter}: ${first.parameter}`;
+      const reachFor = value => Math.min(first.maximum ?? Infinity, [50, 100, 200, 500, 1000, 2000, 5000, 10000].find(step => step >= Math.abs(value) * 1.2) ?? Math.abs(value) * 2);
+      const reach = Math.max(reachFor(first.value), reaches.get(name) ?? 0), start = Math.max(first.minimum ?? 0, first.minimum < 0 ? -reach : first.minimum ?? 0);
+      reaches.set(name, reach);
       const range = h('input', {type: 'range', min: start, max: reach, step: first.isWhole ? 1 : reach > 20 ? 0.5 : 0.01, value: first.value, 'aria-label': name, title: first.summary});
       const exact = h('input', {type: 'number', min: first.minimum, max: first.maximum, step: first.isWhole ? 1 : 'any', value: first.value, 'aria-label': `${name}, as a number`});
       const set = value => {
@@ -272,17 +447,25 @@ export function submitView(query, view) {
       };
       range.addEventListener('input', () => set(range.value));
       exact.addEventListener('change', () => set(exact.value));
-      const row = h('div.slider', h('span', h('b', first.filter), ` ${first.parameter}`), range, exact, h('span.quiet', first.unit));
-      row.set = one => { if (document.activeElement !== exact) exact.value = one.value; if (document.activeElement !== range) range.value = one.value; };
+      const ends = h('span.quiet.ends', {'aria-hidden': 'true'}, h('span', `${start}`), h('span', `${reach}`));
+      const row = h('div.slider', h('span', h('b', first.filter), ` ${first.parameter}`), h('span.range', range, ends), exact, h('span.quiet', first.unit));
+      row.set = one => {
+        if (Math.abs(one.value) > range.max) { const next = reachFor(one.value); reaches.set(name, next); range.max = next; say(ends.lastChild, `${next}`); }
+        if (first.minimum < 0 && one.value < range.min) { range.min = -range.max; say(ends.firstChild, `${range.min}`); }
+        if (document.activeElement !== exact) exact.value = one.value; if (document.activeElement !== range) range.value = one.value; };
       return row;
     }));
   }
 
   async function begin() {
     setValid(false);
-    const [known, jobs] = await Promise.all([Promise.all([get('schema'), get('filters')]), folder.value ? null : get('jobs?limit=1')]);
+    const [known, {jobs}] = await Promise.all([Promise.all([get('schema'), get('filters')]), get('jobs?limit=100')]);
     [schema, filters] = known;
-    if (jobs?.jobs[0] && !folder.value) folder.value = jobs.jobs[0].manifest.replace(/\/[^/]*$/, '') || '/';
+    // The folders of earlier jobs are offered, and the last one is the first guess.
+    const used = [...new Set(jobs.map(job => job.manifest.replace(/\/[^/]*$/, '') || '/'))];
+    fill(folders, used.map(value => h('option', {value})));
+    if (used[0] && !folder.value) folder.value = used[0];
+    if (/^\d+$/.test(query.get('job') ?? '')) await takeJob(query.get('job'));
     showSource();
     await check();
   }

@@ -11,6 +11,8 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
     /// The part's first pixel, in the output. Nil for the middle of it.
     package let x: Int?
     package let y: Int?
+    /// The middle of the part, in percent of the output's width and height, in place of ``x`` and ``y``: `40%,30%`.
+    package let at: String?
     /// The longest side of the answer, in pixels.
     package let size: Int
     /// Which of the job's outputs, from 1.
@@ -24,7 +26,7 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
     private static let longestFilters = 64 << 10
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case manifest, text, folder, name, input, x, y, size, output, filters
+        case manifest, text, folder, name, input, x, y, at, size, output, filters
         case overrides = "set"
     }
 
@@ -34,6 +36,7 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
         input = try Self.input(in: values, of: source)
         x = try Self.offset(.x, in: values)
         y = try Self.offset(.y, in: values)
+        at = try Self.percents(in: values)
         size = try values.optional(.size) ?? Self.largestSize
         guard (1...Self.largestSize).contains(size) else {
             throw values.fault(.size, "\(size) is not a number of pixels from 1 to \(Self.largestSize)")
@@ -65,6 +68,33 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
         return offset
     }
 
+    /// Whoever has not seen the picture does not know its size, and so gives parts of it.
+    private static func percents(in values: KeyedDecodingContainer<CodingKeys>) throws -> String? {
+        guard let text = try values.optional(.at, as: String.self) else { return nil }
+        for key in [CodingKeys.x, .y] where values.contains(key) {
+            throw values.fault(
+                key, "it says where the part begins, and 'at' says where its middle is: send one of them")
+        }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy(isPercent) else {
+            throw values.fault(
+                .at,
+                "'\(BodyError.shown(text))' is no place in percent\n   = give two numbers from 0 to 100, as in \"40%,30%\""
+            )
+        }
+        return text
+    }
+
+    private static func isPercent(_ text: Substring) -> Bool {
+        let digits = text.utf8.dropLast()
+        let parts = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard text.utf8.last == UInt8(ascii: "%"), digits.count <= 10, parts.count <= 2,
+            parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }),
+            let number = Double(text.dropLast())
+        else { return false }
+        return number <= 100
+    }
+
     /// A relative path starts where those of the manifest start.
     private static func input(
         in values: KeyedDecodingContainer<CodingKeys>, of source: SubmitRequest.Source
@@ -89,7 +119,7 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
         func place(_ first: Int?) -> String {
             first.map { "\($0 + size / 2)" + (size.isMultiple(of: 2) ? "" : ".5") } ?? "50%"
         }
-        return "\(place(x)),\(place(y))"
+        return at ?? "\(place(x)),\(place(y))"
     }
 }
 

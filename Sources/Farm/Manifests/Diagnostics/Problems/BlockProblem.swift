@@ -13,8 +13,10 @@ package enum BlockProblem: Hashable, Sendable {
     case duplicateKey(String, firstLine: Int)
 
     // Dashes.
-    case itemAmongKeys
-    case keyAmongItems(text: String)
+    /// `key` is that of a `- key: value`.
+    case itemAmongKeys(key: String?)
+    /// `key` is nil if the line is no `key: value`.
+    case keyAmongItems(text: String, key: String?)
     case missingBlankAfterDash
     case itemOnKeyLine
     case nestedItem
@@ -54,12 +56,19 @@ extension BlockProblem {
         case .duplicateKey(let key, let firstLine):
             Words("'\(key)' is already given in line \(firstLine)", remedy: "remove one of the two")
 
-        case .itemAmongKeys:
-            Words("a list item among 'key: value' lines", remedy: "indent it below the key that the list belongs to")
-        case .keyAmongItems(let text):
+        case .itemAmongKeys(let key):
+            Words(
+                "a list item among 'key: value' lines",
+                remedy: "indent it below the key that the list belongs to"
+                    + (key.map { "; if '\($0)' is a key of the job, begin the line with '\($0):'" } ?? ""))
+        case .keyAmongItems(let text, let key?):
             Words(
                 "\(text.quoted) among list items",
-                remedy: "begin it with '- ' if it is an item, or indent it like the item's other lines")
+                remedy:
+                    "if '\(key)' is a key of the job, move it to the start of the line; if it belongs to the item above, "
+                    + "indent it deeper; if it is an item, begin it with '- '")
+        case .keyAmongItems(let text, nil):
+            Words("\(text.quoted) among list items", remedy: "begin it with '- '")
         case .missingBlankAfterDash:
             Words("no blank after '-'", remedy: "write '- ' and the item")
         case .itemOnKeyLine:
