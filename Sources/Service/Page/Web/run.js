@@ -1,6 +1,6 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
-import {encoded, get, lines, request, retryRun, send} from './api.js';
+import {encoded, get, handedIn, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, learnRepairs, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
@@ -60,7 +60,10 @@ export function runView(name, view) {
     show();
   }
   async function loadJob() {
-    try { job = await get(`${address}/job`); } catch (error) { if (error.status !== 404) throw error; }
+    try {
+      job = await get(`${address}/job`);
+      handedIn.delete(`${job.id}`);
+    } catch (error) { if (error.status !== 404) throw error; }
   }
   async function loadMap() {
     const mine = ++mapsAsked;
