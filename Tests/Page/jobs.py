@@ -163,7 +163,7 @@ def submission(page, service, check, folder, manifest):
     page.click('Plan')
     check('the plan names the picture that would fail, first', browser.wait("document.querySelector('.planned .rows .row')?.textContent.includes('torn.png') && document.querySelector('.planned .rows .fault')?.textContent.includes('broken or unreadable picture')", 60), page.text('.planned'))
     check('all of its error can be read', browser.run("(one => one.scrollWidth <= one.clientWidth && one.textContent.includes('torn.png') && one.textContent.length > 60)(document.querySelector('.planned ul .trouble'))"), page.text('.planned ul'))
-    check('and the words above say so', page.has('1 frame would fail', '#findings'), page.text('#findings'))
+    check('and the words above say so', page.has('1 picture would fail', '#findings'), page.text('#findings'))
     page.picture('submit-plan-fails')
     page.accessible('a plan with a picture that would fail')
     os.remove(f'{folder}/good/torn.png')

@@ -2,7 +2,6 @@
 import {action, announce, copyable, failed, fill, fileName, h, path, problemText, renew, visible} from './dom.js';
 import {encoded, get, retryRun} from './api.js';
 import {calmly, may} from './farm.js';
-import {kept} from './kept.js';
 import * as live from './live.js';
 import {thumb} from './thumbs.js';
 import {count, frameName, pictureName, plural, withoutPath} from './words.js';
@@ -27,12 +26,11 @@ export function excluding(text, line) {
   return `${before}exclude: [${[...old, ...added].join(', ')}]${after.slice(whole.length)}`;
 }
 
-/** Opens the submission with a text. */
-function submitAgain(text, folder) {
-  kept.set('source', 'text');
-  kept.set('folder', folder);
-  kept.set('draft', text);
-  location.hash = '#/submit';
+/** Lines `exclude: […]` for manifests of jobs that somebody submits again. The submission takes them. */
+export const leftOut = new Map();
+function submitAgain(job, line) {
+  leftOut.set(`${job}`, line);
+  location.hash = `#/submit?job=${job}`;
 }
 /** The manifest of a job, if the service still knows it. */
 const manifestOf = job => job ? get(`jobs/${job}/manifest`).catch(error => { if (error.status) return {}; throw error; }) : {};
@@ -52,7 +50,7 @@ async function exclusions(group, runs) {
       const words = file ? ['Add this line to ', path(file), ', for the run ', runLink(run), '. If the manifest has a key “exclude”, add the names to it.']
         : ['This line leaves them out. Add it to the manifest of the run ', runLink(run), ', and submit that again. If the manifest has a key “exclude”, add the names to it.'];
       return [
-        whole && may('submit') ? h('div.buttons', h('button', {type: 'button', onclick: () => submitAgain(whole, source.folder)}, 'Submit again without them …'), h('span.quiet', 'opens the manifest of the run ', runLink(run), ' with this line:')) : null,
+        whole && may('submit') ? h('div.buttons', h('button', {type: 'button', onclick: () => submitAgain(job, line)}, 'Submit again without them …'), h('span.quiet', 'opens the manifest of the run ', runLink(run), ' with this line:')) : null,
         line ? [whole ? null : h('p.quiet', words), copyable(line)] : null,
         unnamed.length ? h('div', h('p.caution', `! ${unnamed.length === 1 ? 'This picture' : 'These pictures'} cannot be left out by name, because the name is not plain text (UTF-8). Rename the file first.`),
           h('ul.plain', unnamed.map(input => h('li', path(input))))) : null,

@@ -1,5 +1,5 @@
 // What can be done with a job, and the page of one job.
-import {action, announce, ask, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
+import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, submitted, request, send, sendOnce} from './api.js';
 import {calmly, farm, highestPriority, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
@@ -180,11 +180,12 @@ export function jobView(id, view) {
   // Whoever hands a job in, or sees it wait, wants to see its run.
   let job = null, wrote = '', hasRun = false, leads = submitted.delete(`${id}`), isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
-  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
+  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log), share = bar(0, 'Progress');
+  share.hidden = true;
   const link = h('p.lead'), place = h('div'), manifest = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Manifest'}), manifestWords = h('p.quiet');
   const edit = h('button', {type: 'button', onclick: () => { location.hash = `#/submit?job=${id}`; }, title: 'Opens its manifest in Submit, where you can change it'}, 'Edit and submit again');
   const manifestPart = h('section', {hidden: true}, h('div.tools', h('h2', 'Manifest'), edit), manifestWords, manifest);
-  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, manifestPart, logPart);
+  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, share, link, place, known, manifestPart, logPart);
   let row = null, stepper = null;
 
   async function loadManifest() {
@@ -235,7 +236,7 @@ export function jobView(id, view) {
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
     const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
-    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them are ${reason}.` : resultWords(job);
+    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them were ${reason}.` : resultWords(job);
     renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (isClosed) return; if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
@@ -245,6 +246,8 @@ export function jobView(id, view) {
     row.update(job);
     stepper.update(job);
     const now = farm.lives.get(job.run);
+    share.hidden = !now;
+    if (now) share.set(progress(now).share, now.failed / Math.max(1, now.frames));
     const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
     renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);

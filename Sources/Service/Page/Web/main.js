@@ -246,12 +246,14 @@ async function begin() {
 
 // ---- Keys
 
-const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
-const wordsOfPage = [['Farm', 'the machine, or the group of machines, that does the work'], ['Manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['Job', 'a manifest that was submitted'], ['Run', 'the work on a job, from its start to its end'], ['Frame', 'what commands and programs call a picture: each page of a picture may be one'], ['Published', 'the result is in its place'], ['Worker', 'a process that renders pictures']];
+const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'this help']];
+const words = [['farm', 'the machine, or the group of machines, that does the work'], ['manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['job', 'a manifest that was submitted'], ['run', 'the work on a job, from its start to its end'],
+  ['frame', 'what commands and programs call a picture, or a page of a picture with pages'], ['published', 'the result is in its place'], ['worker', 'a process that renders pictures']];
 const hasKeys = () => kept.get('keys') !== 'off';
 function help() {
   const box = h('input', {type: 'checkbox', checked: hasKeys(), onchange: event => kept.set('keys', event.target.checked ? 'on' : 'off')});
-  ask('Words and keys', null, null, [h('dl.facts', wordsOfPage.map(([word, text]) => h('div', h('dt', word), h('dd', text)))), h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act')]);
+  const list = (rows, term) => h('dl.keys', rows.map(([first, text]) => h('div', h('dt', term(first)), h('dd', text))));
+  ask('Words and keys', null, null, [list(words, word => word), list(keys, key => key.split(' ').map(one => h('kbd', one))), h('label.check', box, ' single letters act')]);
 }
 const isField = element => element?.matches?.('input:not([type=checkbox]):not([type=range]), textarea, select') ?? false;
 // A press on something that takes no focus, such as a picture that is dragged, leaves the focus in the field. Then letters would not act.

@@ -1,6 +1,6 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, each, enable, facts, failed as failedView, fill, h, lead, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
-import {encoded, get, lines, request, retryRun, send} from './api.js';
+import {encoded, get, lines, request, retryRun, send, submitted} from './api.js';
 import {calmly, eachSecond, farm, learnRepairs, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
@@ -62,7 +62,10 @@ export function runView(name, view) {
     show();
   }
   async function loadJob() {
-    try { job = await get(`${address}/job`); } catch (error) { if (error.status !== 404) throw error; }
+    try {
+      job = await get(`${address}/job`);
+      submitted.delete(`${job.id}`);
+    } catch (error) { if (error.status !== 404) throw error; }
   }
   async function loadMap() {
     const mine = ++mapsAsked;
@@ -116,7 +119,7 @@ export function runView(name, view) {
     state.className = `badge ${badge}`;
     say(state, `${sign(badge)} ${word(badge)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = isRepaired ? `Some pictures failed. All of them are ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
+    const why = isRepaired ? `Some pictures failed. All of them were ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
     renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');

@@ -1,6 +1,7 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
 import {action, announce, enable, field, fill, h, onRatio, path, plain, problemText, say, visible} from './dom.js';
 import {editor} from './editor.js';
+import {excluding, leftOut} from './errors.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
 import {highestPriority} from './farm.js';
 import {kept} from './kept.js';
@@ -41,6 +42,9 @@ export function numbers(text, filters) {
   }
   return found;
 }
+
+/** Why a picture would be rendered. How the farm would share the work out stands behind it, and is not shown. */
+const planWords = (reason = '') => (first => ({new: 'to render: there is no result yet', 'output missing': 'to render: its result is missing'})[first] ?? first)(reason.split('; ')[0]);
 
 export function submitView(query, view) {
   let schema = null, filters = [], isValid = false, checked = '', warnings = [], doubts = {}, checking = null, version = 0;
@@ -130,11 +134,13 @@ export function submitView(query, view) {
       return;
     }
     if (signal.aborted) return;
-    replace(found.text);
+    const line = leftOut.get(id);
+    leftOut.delete(id);
+    replace(line ? excluding(found.text, line) ?? found.text : found.text);
     // Outputs belong to the path of a manifest. With this name the text has the path of the file.
     name = found.name ?? /([^/]+)\.yaml$/.exec(found.manifest ?? '')?.[1] ?? null;
     setFolder(found.folder ?? (found.manifest.replace(/\/[^/]*$/, '') || '/'));
-    announce(`This is the manifest of job ${id}`);
+    announce(`This is the manifest of job ${id}${line ? ', without the pictures that failed' : ''}`);
   }
   /** Says why a file was not taken. What is said of the text comes back with the next change. */
   function refuse(message, remedy = '') {
@@ -242,10 +248,10 @@ export function submitView(query, view) {
     const failures = answers.filter(answer => answer.event === 'frame' && answer.state === 'failed');
     const frames = [...failures, ...answers.filter(answer => answer.event === 'plan')], summary = answers.find(answer => answer.event === 'summary') ?? {};
     const figures = [['toRender', 'to render'], ['skipped', 'up to date'], ['stillBroken', 'still broken'], ['kept', 'kept'], ['failed', 'would fail'], ['left', 'left']].filter(([key]) => summary[key]).map(([key, words]) => `${count(summary[key])} ${words}`);
-    const words = frame => frame.event === 'frame' ? `✗\ufe0e ${frame.cause}: ${withoutPath(frame.message, frame.input)}` : (frame.reason ?? '') || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
+    const words = frame => frame.event === 'frame' ? `✗\ufe0e ${frame.cause}: ${withoutPath(frame.message, frame.input)}` : planWords(frame.reason) || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
     const whole = h('div', {role: 'status'});
     const rows = list({
-      label: 'Plan', class: 'plan', columns: ['Frame', 'Picture', 'What would be done, and why'], key: row => row.key,
+      label: 'Plan', class: 'plan', columns: ['Number', 'Picture', 'What would be done, and why'], key: row => row.key,
       // A row has room for the beginning of a long text.
       open(row) {
         fill(whole, h('p', path(row.input ?? '')), h('p', {class: row.isFailure ? 'trouble' : ''}, visible(row.words)));
@@ -259,11 +265,11 @@ export function submitView(query, view) {
         return cells;
       },
     });
-    fill(planned, h('h2', 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'frame')}: ${figures.join(', ') || 'nothing to do'}`),
+    fill(planned, h('h2', 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'picture')}: ${figures.join(', ') || 'nothing to do'}`),
       // Nobody has to look for what would fail, nor to guess its end.
       failures.length ? h('ul.plain', failures.slice(0, 3).map(frame => h('li.trouble', visible(`${frame.input ?? ''}: ${words(frame)}`))), failures.length > 3 ? h('li.quiet', `and ${count(failures.length - 3)} more, which come first in this list`) : null) : null,
       h('p.quiet', 'Click on a row to read all of it, and to see a preview of its picture.'), rows, whole);
-    doubt('plan', failures.length ? `${plural(failures.length, 'frame')} would fail: the plan says why` : null);
+    doubt('plan', failures.length ? `${plural(failures.length, 'picture')} would fail: the plan says why` : null);
     rows.show(frames.map((frame, index) => ({...frame, key: index, isFailure: frame.event === 'frame', words: words(frame).replace(/^skipped: /, '')})));
     planned.scrollIntoView({block: 'nearest'});
   }

@@ -69,7 +69,7 @@ export const pictureName = name => `picture ${String(name).replace(/p(\d+)$/, ',
 /** What a worker does, from the kind of its task: `frame` or `tile-12`. */
 export function taskWords(kind) {
   const [, name, number] = /^([a-z]+)(?:-(\d+))?$/.exec(kind) ?? [null, kind];
-  return {probe: 'look at the file', frame: 'whole picture', canvas: 'decode', tile: `tile ${Number(number) + 1}`, stitch: 'put the tiles together'}[name] ?? kind;
+  return {probe: 'reading the file', frame: 'rendering', canvas: 'decoding', tile: `tile ${Number(number) + 1}`, stitch: 'joining the tiles'}[name] ?? kind;
 }
 /** A task as an answer names it: `37p2/tile-12`. */
 export function taskName(task) {
