@@ -177,8 +177,11 @@ export function jobView(id, view) {
     show();
     if (isFirst) await loadManifest();
     if (job.tries) {
-      renew(place, job.run, () => results(job.run));
-      place.firstChild.load();
+      // A process that has refused its manifest leaves no run.
+      if (job.run) {
+        renew(place, job.run, () => results(job.run));
+        place.firstChild.load();
+      }
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
         if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
