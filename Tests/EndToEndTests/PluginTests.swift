@@ -111,12 +111,19 @@ import Testing
                 }
                 """, members: ".kind = PENUMBRA_POINT, .check_values = check_values")
         try workspace.writeManifest(filters: "[choosy]")
-        for command in ["check", "plan"] {
-            let result = try await Program.run(
-                command, "job.yaml", in: workspace, environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
-            #expect(result.code == 65, "\(result.output)")
-            #expect(result.errors.contains("these values do not go together"), "\(result.errors)")
+        let environment = ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"]
+        let commands = [
+            ["check", "job.yaml"], ["plan", "job.yaml"], ["run", "job.yaml"], ["run", "job.yaml", "--quiet"],
+            ["apply", "choosy", "photos/a.png", "-o", "a.png"], ["blur", "photos/a.png", "--filter", "choosy"],
+        ]
+        for command in commands {
+            let result = try await Program.run(Program.penumbra, command, in: workspace, environment: environment)
+            #expect(result.code == 65, "\(command) \(result.output)")
+            #expect(result.errors.contains("these values do not go together"), "\(command) \(result.errors)")
+            #expect(result.output.isEmpty, "\(command)")
         }
+        #expect(workspace.files(below: "out") == [])
+        #expect(!workspace.exists("a.png"))
     }
 
     @Test func `a plugin that cannot be loaded is told, and the rest works`() async throws {

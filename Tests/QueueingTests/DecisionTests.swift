@@ -35,6 +35,24 @@ import Testing
         #expect(starts(jobs, wants: [1: 100_000]) == [2])
     }
 
+    @Test func `an urgent job does not wait for the end of runs that are less urgent`() throws {
+        let limits = Limits(workers: 8, maxRuns: 2)
+        var jobs = [try Submission.running(1), try .running(2), try .make(3), try .make(4, priority: 90)]
+        #expect(starts(jobs, limits) == [4])
+        jobs[2] = try .make(3, priority: 0)
+        try jobs[2].runNext(at: .noon)
+        #expect(starts(jobs, limits) == [3])
+    }
+
+    @Test func `at most twice as many runs are open as of one level`() throws {
+        let limits = Limits(workers: 8, maxRuns: 2)
+        let jobs = try [10, 10, 20, 20].enumerated().map { try Submission.running(JobID($0 + 1), priority: $1) }
+        #expect(starts(jobs + [try .make(9, priority: 90)], limits) == [])
+        #expect(starts(jobs.dropLast() + [try .make(9, priority: 90)], limits) == [9])
+        // Two of a higher level are open already.
+        #expect(starts(jobs.dropFirst() + [try .make(9, priority: 15)], limits) == [])
+    }
+
     @Test func `a job that would have no worker leaves its place to others`() throws {
         let jobs = [try Submission.running(1, priority: 90), try .make(2, priority: 50)]
         #expect(starts(jobs, wants: [1: 100_000]) == [])

@@ -220,7 +220,7 @@ struct RandomService {
         checkStandings(decision)
         checkRecheck(decision)
         if limits.isDrained, !starts.isEmpty { complain("drained, and starts \(starts)") }
-        if !starts.isEmpty, table.open.count + starts.count > limits.maxRuns { complain("too many runs") }
+        if !starts.isEmpty, table.open.count + starts.count > 2 * limits.maxRuns { complain("too many runs") }
         for start in decision.starts {
             guard let job = table.jobs[start.job], let since = table.ready(job, at: now) else {
                 complain("\(start.job) starts, and waits for something")
@@ -257,11 +257,16 @@ struct RandomService {
             complain("\(id) is at \(standings[id]?.position ?? 0), not \(index + 1)")
         }
         let starts = decision.starts.map(\.job)
-        let isFull = table.open.count + starts.count >= limits.maxRuns
+        let demands =
+            table.demands(limits, wants, at: now)
+            + starts.compactMap { table.jobs[$0] }.map {
+                .init(job: $0.id, level: table.level($0, limits, at: now), wants: limits.workers)
+            }
         for job in waiting {
             guard let reason = standings[job.id]?.reason, case .waiting(let state) = job.state else { continue }
             let holder = table.holder(of: job, or: starts)
             let isReady = table.ready(job, at: now) != nil
+            let isFull = !table.hasPlace(job, demands, limits, at: now)
             let isTrue =
                 switch reason {
                 case .skippedSoon(let cause): table.cause(for: job) == cause
@@ -274,7 +279,7 @@ struct RandomService {
                 case .startsNow: starts.contains(job.id)
                 case .sameManifest(let other):
                     isReady && !limits.isDrained && !starts.contains(job.id) && holder == other
-                case .maxRuns(let count): isReady && isFull && count == limits.maxRuns && holder == nil
+                case .maxRuns(let count): isReady && isFull && count >= limits.maxRuns && holder == nil
                 case .workers: isReady && !isFull && !starts.contains(job.id) && holder == nil
                 }
             if !isTrue { complain("\(job.id) does not wait because '\(reason.words)'") }

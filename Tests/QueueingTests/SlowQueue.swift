@@ -112,7 +112,8 @@ struct SlowQueue {
     func starts(_ limits: Limits, _ wants: [JobID: Int], at now: WallTime) -> [JobID] {
         var starts: [JobID] = []
         var demands = demands(limits, wants, at: now)
-        for job in candidates(limits, at: now) where !limits.isDrained && demands.count < limits.maxRuns {
+        for job in candidates(limits, at: now) where !limits.isDrained {
+            if !hasPlace(job, demands, limits, at: now) { continue }
             if holder(of: job, or: starts) != nil { continue }
             let demand = SlowShares.Demand(
                 job: job.id, level: level(job, limits, at: now), wants: max(1, limits.workers))
@@ -123,6 +124,14 @@ struct SlowQueue {
             }
         }
         return starts
+    }
+
+    /// Runs of lower levels do not keep a job from starting, until twice as many are open as may be of one level.
+    func hasPlace(_ job: Submission, _ demands: [SlowShares.Demand], _ limits: Limits, at now: WallTime) -> Bool {
+        let mine = level(job, limits, at: now)
+        var rivals = 0
+        for demand in demands where demand.level >= mine { rivals += 1 }
+        return rivals < limits.maxRuns && demands.count < limits.maxRuns + limits.maxRuns
     }
 
     /// The job whose run keeps another one of its manifest from starting.

@@ -177,7 +177,9 @@ extension SettingKey {
         SettingKey(
             "service.max_runs", flag: "--max-runs",
             takes: "\(ServiceSettings.runRange.lowerBound) to \(ServiceSettings.runRange.upperBound)",
-            fallback: "\(ServiceSettings.usualRuns)", "How many runs may be open at once."),
+            fallback: "\(ServiceSettings.usualRuns)",
+            "How many runs of one priority or a higher one may be open at once. A more urgent job starts beside them; at most twice as many are open."
+        ),
         SettingKey(
             "service.aging", flag: "--aging", takes: "points per time, or off: 1/10min", fallback: "off",
             "How fast the priority of a waiting job rises."),

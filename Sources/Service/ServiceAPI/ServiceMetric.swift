@@ -16,7 +16,7 @@ package enum ServiceMetric: String, CaseIterable, Sendable {
         switch self {
         case .jobs: "The number of jobs in each state."
         case .openRuns: "The number of runs that have a process."
-        case .maxRuns: "The number of runs that may be open at once."
+        case .maxRuns: "The number of runs of one priority or a higher one that may be open at once."
         case .workers: "The number of workers of this machine."
         case .drained: "This is 1 while the service starts no jobs, and 0 otherwise."
         case .startTime: "The time when the service started, in seconds since 1970."

@@ -262,7 +262,7 @@ package final class FarmManifestChecker: ManifestChecker {
         request.overrides = options.overrides
         let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: nil)
         // Pictures of others are decoded only by workers that the kernel confines. The run reports what is wrong with them.
-        return options.roots == nil ? await files.withExaminedPictures(by: farm.worker) : files.read()
+        return await files.checkedForRun(by: farm.worker, decodesPictures: options.roots == nil)
     }
 
     /// Asks a worker for the catalog, so that the first job need not wait for it. If that fails, the first job is told why.

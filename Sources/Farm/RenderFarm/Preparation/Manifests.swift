@@ -74,12 +74,17 @@ package struct ManifestFiles: Sendable {
         return outcome
     }
 
-    /// Reads all manifests, and adds what only workers know of the pictures that filters read. No frame can be rendered without them.
-    package func withExaminedPictures(by worker: WorkerCommand) async -> Outcome {
+    /// Reads all manifests, and adds what would fail every frame and only workers know: values that a plugin refuses, and
+    /// pictures of filters that cannot be read.
+    ///
+    /// - Parameter decodesPictures: false leaves the pictures to the first frame.
+    package func checkedForRun(by worker: WorkerCommand, decodesPictures: Bool = true) async -> Outcome {
         let results = results()
         // If the workers do not answer, the first frame reports the problem.
-        let examination = await WorkerChecks(picturesOf: results.compactMap { try? $0.result.get() }, by: worker)
-        return outcome(of: results, examination.adding)
+        let checks = await WorkerChecks(
+            forRunOf: results.compactMap { try? $0.result.get() }, catalog, by: worker, decodesPictures: decodesPictures
+        )
+        return outcome(of: results, checks.adding)
     }
 
     package init(_ request: RunRequest, catalog: Catalog, settings: Settings, control: RunControl?) {
@@ -186,24 +191,33 @@ extension RunListener {
 package struct WorkerChecks {
     private let filters: [FilterInvocation: Examination.Filter]
     private let pictureProblems: [ExaminedChains.Picture: String]
+    /// Whether filters that change nothing are reported.
+    private let warnsOfIdle: Bool
     /// Why the workers did not answer.
     package let failure: String?
 
     package init(_ results: [ReadResult], by worker: WorkerCommand) async {
         let filters = Array(Set(results.flatMap(\.filters).map(\.invocation)))
-        await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker)
+        await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker, warnsOfIdle: true)
     }
 
-    /// Checks only the few pictures. The first frame reports problems of filters.
-    package init(picturesOf results: [ReadResult], by worker: WorkerCommand) async {
-        await self.init(ExaminedChains(filters: [], pictures: Self.pictures(results)), worker)
+    /// Checks the filters of plugins, whose values the reader does not know to be wrong, and the few pictures of filters. Starts
+    /// no worker if there are none.
+    package init(
+        forRunOf results: [ReadResult], _ catalog: Catalog, by worker: WorkerCommand, decodesPictures: Bool = true
+    ) async {
+        let plugins = catalog.pluginNames
+        let filters = Set(results.flatMap(\.filters).map(\.invocation)).filter { plugins.contains($0.filter) }
+        let pictures = decodesPictures ? Self.pictures(results) : []
+        await self.init(ExaminedChains(filters: Array(filters), pictures: pictures), worker, warnsOfIdle: false)
     }
 
     private static func pictures(_ results: [ReadResult]) -> [ExaminedChains.Picture] {
         Array(Set(results.flatMap { result in result.pictures.map { picture($0, of: result) } }))
     }
 
-    private init(_ chains: ExaminedChains, _ worker: WorkerCommand) async {
+    private init(_ chains: ExaminedChains, _ worker: WorkerCommand, warnsOfIdle: Bool) async {
+        self.warnsOfIdle = warnsOfIdle
         let nothing = Examination(filters: [], pictures: [])
         var (examination, failure): (Examination, String?) = (nothing, nil)
         do throws(WorkerQueryError) {
@@ -236,7 +250,7 @@ package struct WorkerChecks {
         var examined = result
         for filter in result.filters {
             switch filters[filter.invocation] {
-            case .changesNothing: examined.addIdle(filter)
+            case .changesNothing: if warnsOfIdle { examined.addIdle(filter) }
             case .impossible(let reason): examined.add(reason, of: filter)
             case .works, nil: break
             }

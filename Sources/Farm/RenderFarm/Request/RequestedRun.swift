@@ -89,7 +89,7 @@ package struct RequestedRun {
             let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
             let memory = request.isWatching ? WatchMemory() : nil
             func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
-                let specs = try listener.jobs(await files.withExaminedPictures(by: farm.worker)).filter { spec in
+                let specs = try listener.jobs(await files.checkedForRun(by: farm.worker)).filter { spec in
                     single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
                 }
                 if name != nil, specs.count > 1 {

@@ -133,7 +133,7 @@ struct ApplyCommand: AsyncParsableCommand {
             bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
             overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
             inspect: FilterPictures.inspect)
-        let result = await WorkerChecks(picturesOf: [read], by: farm.worker).adding(to: read)
+        let result = await WorkerChecks(forRunOf: [read], catalog, by: farm.worker).adding(to: read)
         let specs = try reporter.jobs(ManifestFiles.Outcome(result, of: "apply"))
         if let saveManifest {
             let manifest = try savedManifest(at: saveManifest, result.pictures)

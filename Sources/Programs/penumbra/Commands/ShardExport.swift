@@ -29,7 +29,7 @@ struct ShardExport {
         reporter.warn(ofPluginsIn: catalog)
         let request = RunRequest(manifests, jobs)
         let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
-        let specs = try reporter.jobs(await files.withExaminedPictures(by: farm.worker))
+        let specs = try reporter.jobs(await files.checkedForRun(by: farm.worker))
         let jobPreparation = try JobPreparation(
             request, farm: farm, catalog: catalog, control: Signals().control, reread: files.rereader())
         for spec in specs {

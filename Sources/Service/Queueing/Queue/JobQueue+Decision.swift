@@ -2,7 +2,9 @@
 package struct Limits: Hashable, Sendable {
     /// Workers of this machine.
     package var workers: Int
-    /// The largest number of runs that are open at once: each has a process that plans and follows it.
+    /// The largest number of open runs of one level or a higher one: each has a process that plans and follows it.
+    ///
+    /// A more urgent job does not wait for the runs of lower levels. At most twice as many runs are open in all.
     package var maxRuns: Int
     /// No job starts. Those that run go on.
     package var isDrained: Bool
@@ -15,6 +17,17 @@ package struct Limits: Hashable, Sendable {
         self.maxRuns = maxRuns
         self.isDrained = isDrained
         self.aging = aging
+    }
+
+    /// How many runs may be open in all.
+    fileprivate var mostOpenRuns: Int { 2 * maxRuns }
+
+    /// - Parameter demands: those of all open runs.
+    /// - Returns: how many open runs leave no place for a run of a level; nil if there is a place.
+    fileprivate func fullness(for level: Rank.Level, _ demands: [WorkerShares.Demand]) -> Int? {
+        if demands.count >= mostOpenRuns { return demands.count }
+        let before = demands.count { $0.level >= level }
+        return before >= maxRuns ? before : nil
     }
 }
 
@@ -51,8 +64,8 @@ package struct QueueDecision: Hashable, Sendable {
 extension JobQueue {
     /// Which jobs start now, and which are skipped.
     ///
-    /// A job starts if it waits for nothing, no other job of its manifest has a run, fewer than ``Limits/maxRuns`` runs are
-    /// open, and ``WorkerShares`` would give it a worker. Higher ranks start first. A run that would have no worker does not start, so that it does not
+    /// A job starts if it waits for nothing, no other job of its manifest has a run, ``Limits/maxRuns`` leaves it a place,
+    /// and ``WorkerShares`` would give it a worker. Higher ranks start first. A run that would have no worker does not start, so that it does not
     /// take the place of a more urgent one.
     ///
     /// One pass: O(n + d + n·r) for n jobs, d dependencies and r = `maxRuns`. The last part is rarely reached, because
@@ -68,7 +81,7 @@ extension JobQueue {
     private func decisionAndDemands(
         _ limits: Limits, _ wants: [JobID: Int], at now: WallTime
     ) -> (decision: QueueDecision, demands: [WorkerShares.Demand]) {
-        let slots = max(0, limits.maxRuns - jobs.count { $0.state.hasProcess })
+        let slots = max(0, limits.mostOpenRuns - jobs.count { $0.state.hasProcess })
         var best = BestCandidates(limit: limits.isDrained ? 0 : slots, taken: takenLocks)
         var decision = QueueDecision()
         review(limits, at: now) { job, finding in
@@ -88,7 +101,8 @@ extension JobQueue {
             // How many workers it can use is not known yet.
             let demand = WorkerShares.Demand(
                 job: candidate.rank.id, level: candidate.rank.level, wants: max(1, limits.workers))
-            // If it gets none, those of a lower rank get none either.
+            // If it gets no place or no worker, those of a lower rank get none either.
+            guard limits.fullness(for: demand.level, demands) == nil else { break }
             guard WorkerShares.allot(limits.workers, to: demands + [demand])[demand.job, default: 0] > 0 else { break }
             demands.append(demand)
             decision.starts.append(.init(job: demand.job, waited: candidate.presentWait))
@@ -124,7 +138,6 @@ extension JobQueue {
     package func standings(_ limits: Limits, wants: [JobID: Int] = [:], at now: WallTime) -> [JobID: Standing] {
         let (decision, demands) = decisionAndDemands(limits, wants, at: now)
         let starts = Set(decision.starts.map(\.job))
-        let isFull = demands.count >= limits.maxRuns
         var locks = takenLocks
         for start in decision.starts { if let job = self[start.job] { locks[job.lock] = job.id } }
         let atWork = WorkerShares.allot(limits.workers, to: demands).filter { $0.value > 0 }.keys.sorted()
@@ -145,8 +158,10 @@ extension JobQueue {
                     reason = .startsNow
                 } else if let other = locks[job.lock] {
                     reason = .sameManifest(other)
-                } else if isFull {
-                    reason = .maxRuns(limits.maxRuns)
+                } else if let count = limits.fullness(
+                    for: Rank.Level(job, waited: waited, aging: limits.aging), demands)
+                {
+                    reason = .maxRuns(count)
                 } else {
                     reason = .workers(by: atWork)
                 }
