@@ -97,10 +97,11 @@ setup-tests:
 format:
 	swift format --in-place --recursive Package.swift Sources Plugins Tests Examples
 
-## make lint: refuse sources that are laid out otherwise, and names that nothing uses
+## make lint: refuse sources that are laid out otherwise, names that nothing uses, and words that users see under two names
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 	Scripts/dead-names
+	Scripts/mixed-words
 
 .PHONY: reference manual
 

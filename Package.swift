@@ -232,7 +232,7 @@ let package = Package(
             "Service", "Endpoints",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings",
-                "RenderFarm",
+                "RenderFarm", "Reports",
                 "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Page", "Supervision",
                 "Scheduling", "Pictures",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),
@@ -397,7 +397,9 @@ let package = Package(
             [
                 "penumbra-worker", "Pictures", "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning",
                 "Scheduling",
-                "WorkerProtocol", "Engines", "Raster", "ExamplePictures", "FarmTestSupport", "TestSupport",
+                "WorkerProtocol", "Coordination", "Filters", "Rendering", "Engines", "Raster", "ExamplePictures",
+                "FarmTestSupport",
+                "TestSupport",
             ]),
         tests(
             "EndpointsTests",
@@ -438,7 +440,8 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs",
-                "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm", "ServiceAPI",
+                "Catalogs", "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm",
+                "ServiceAPI",
                 "ServiceClient", "HTTPService",
                 "Supervision",
                 "Endpoints", "Pictures", "Raster", "Geometry", "TestSupport",

@@ -124,7 +124,7 @@ import Testing
             check.outside([manifest]).map(\.message) == [
                 """
                 the manifest: '\(top)/b/night.yaml' is outside of the token's folders: \(top)/a
-                   = read from one of these folders, or ask an admin for a token with '--root \(top)/b'
+                   = read from one of these folders, or ask an administrator for a token with '--root \(top)/b'
                 """
             ])
     }
@@ -137,11 +137,11 @@ import Testing
             check.outside(JobPaths(of: job).all).map(\.message) == [
                 """
                 input '/etc/*': '/etc' is outside of the token's folders: \(top)/a, \(top)/ab
-                   = read from one of these folders, or ask an admin for a token with '--root /etc'
+                   = read from one of these folders, or ask an administrator for a token with '--root /etc'
                 """,
                 """
                 output 'out/{stem}.png': '\(top)/a/out' leads to '\(top)/b', which is outside of the token's folders: \(top)/a, \(top)/ab
-                   = write to one of these folders, or ask an admin for a token with '--root \(top)/b'
+                   = write to one of these folders, or ask an administrator for a token with '--root \(top)/b'
                 """,
             ])
     }

@@ -258,6 +258,22 @@ extension LedgerTests {
         #expect(known(try look(job())) == known(records))
     }
 
+    @Test func `an index that has nothing but intents of a killed shared run loses them at the end of the next run`()
+        throws
+    {
+        let killed = try sharedLedger()
+        var intended = try output("out/a-aside", by: killed)
+        intended.path = place.file("out/a")
+        try killed.intend([intended])
+        #expect(try indexHasIntents)
+        try loseDatabase()
+        for _ in 0..<2 {
+            try self.ledger(of: job()).tidyIndexes { "\($0)/.penumbra-aside" }
+            #expect(try !indexHasIntents)
+        }
+        #expect(known(try look(job())) == [:])
+    }
+
     @Test func `the intents of another job stay in the index`() throws {
         let (one, other) = (job("one"), job("other"))
         let killed = try sharedLedger(of: other)
@@ -272,6 +288,19 @@ extension LedgerTests {
         try loseDatabase()
         #expect(known(try look(one)) == known([record]))
         #expect(known(try look(other)) == known([intended]))
+    }
+
+    @Test func `an index whose own intents are removed keeps the outputs of another job`() throws {
+        let (one, other) = (job("one"), job("other"))
+        let published = try publish(["out/b"], for: other)
+        let killed = try sharedLedger(of: one)
+        var intended = try output("out/a-aside", by: killed)
+        intended.path = place.file("out/a")
+        try killed.intend([intended])
+        try loseDatabase()
+        try self.ledger(of: one).tidyIndexes { "\($0)/.penumbra-aside" }
+        #expect(try !indexHasIntents)
+        #expect(known(try look(other)) == known(published))
     }
 
     @Test func `a run that this machine alone sees keeps its intents in the database`() throws {

@@ -89,9 +89,9 @@ extension FrameVerdict {
 
     static let upToDate = FrameVerdict.current(reason: "up to date")
     static let edited = FrameVerdict.kept(
-        reason: "output was edited; 'penumbra adopt' accepts it, --force makes it again")
+        reason: "output was edited; 'penumbra adopt' accepts it, --force renders it again")
     static let foreign = FrameVerdict.kept(
-        reason: "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+        reason: "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
 
     /// Nothing is at the path.
     static func new(_ reason: String) -> FrameVerdict {
@@ -109,6 +109,6 @@ extension FrameVerdict {
     }
 
     static func keptEdited(_ changes: String) -> FrameVerdict {
-        .kept(reason: "output was edited, and would be made anew (\(changes)); --force replaces it")
+        .kept(reason: "output was edited, and would be rendered again (\(changes)); --force replaces it")
     }
 }

@@ -59,7 +59,7 @@ import Testing
 
     private func foreign(_ part: Int) -> KeptOutput {
         KeptOutput(
-            path: paths[part], reason: "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+            path: paths[part], reason: "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
     }
 
     @Test func `an output that is not Penumbra's is kept and reported while the other one is rendered`() {

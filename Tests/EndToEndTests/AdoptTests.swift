@@ -50,7 +50,7 @@ import Testing
         #expect(
             result.errors == """
                 test: not adopted because of 2 files
-                  out/a.png: not an image that Penumbra reads ('penumbra formats' lists them)
+                  out/a.png: not a picture that Penumbra reads ('penumbra formats' lists them)
                   zoom/b: b.dzi in it does not tell the picture's size
 
                 """)
@@ -80,7 +80,7 @@ import Testing
         #expect(
             unknown.errors == """
                 test: not adopted because of 1 file
-                  photos/a.png: not an image that Penumbra reads ('penumbra formats' lists them)
+                  photos/a.png: not a picture that Penumbra reads ('penumbra formats' lists them)
 
                 """)
         // A header says nothing of the rest of a file, but what a run has found out stays known.

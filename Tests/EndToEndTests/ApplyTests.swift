@@ -150,17 +150,30 @@ import Testing
         #expect(try workspace.read("out/a.png") != Data("mine".utf8))
     }
 
-    @Test func `mistakes are told as those of a manifest`() async throws {
+    @Test func `mistakes name the argument that has them`() async throws {
         let misspelled = try await apply("gaussian: {radios: 12}", "photos/a.png", "-o", "x.png")
         #expect(misspelled.code == 65)
         #expect(
             misspelled.errors == """
-                apply:5:16: error: 'gaussian' has no parameter 'radios'
-                5 |   - gaussian: {radios: 12}
-                  |                ^^^^^^
+                the chain: error: 'gaussian' has no parameter 'radios'
+                  | gaussian: {radios: 12}
+                  |            ^^^^^^
                   = did you mean 'radius'?
 
                 """)
+        let several = try await apply("invert |  gausian: 5", "photos/a.png", "-o", "{stam}.png")
+        #expect(several.code == 65)
+        #expect(several.errors.hasPrefix("the chain: error: unknown filter 'gausian'\n  | gausian: 5\n  | ^^^^^^^\n"))
+        #expect(
+            several.errors.contains(
+                "\n--output {stam}.png: error: unknown field '{stam}'\n  | {stam}.png\n  | ^^^^^^\n"),
+            "\(several.errors)")
+        let lines = try await apply("invert\nfoo: bar", "photos/a.png", "-o", "x.png")
+        #expect(lines.errors.hasPrefix("the chain: error: the job has no key 'foo'\n  | foo: bar\n  | ^^^\n"))
+        let json = try await apply("invert |  gausian: 5", "photos/a.png", "-o", "x.png", "--json")
+        #expect(
+            json.output.contains(#""column":1,"#) && json.output.contains(#""manifest":"the chain""#), "\(json.output)")
+        #expect(!json.output.contains(#""line":"#))
         let many = try await apply("gaussian", "photos/a.png", "photos/b.png", "-o", "x.png")
         #expect(many.code == 64)
         #expect(
@@ -226,7 +239,7 @@ import Testing
         let broken = try await shell("apply invert - -o - --format png --scratch temporary < /etc/passwd")
         #expect(broken.code == 1)
         #expect(broken.output == "")
-        #expect(broken.errors.contains("/standard-input: not an image that Penumbra reads"), "\(broken.errors)")
+        #expect(broken.errors.contains("/standard-input: not a picture that Penumbra reads"), "\(broken.errors)")
         let full = try await shell("apply invert - -o - --scratch temporary < photos/a.png > /dev/full")
         #expect(full.code == 74)
         #expect(full.errors == "standard output cannot be written: No space left on device\n")

@@ -41,7 +41,7 @@ import Testing
         #expect(
             lines.last?.wholeMatch(
                 of:
-                    #/  photos/notes.png: not an image that Penumbra reads \('penumbra formats' lists them\) \(since \d{4}-\d\d-\d\d\)/#
+                    #/  photos/notes.png: not a picture that Penumbra reads \('penumbra formats' lists them\) \(since \d{4}-\d\d-\d\d\)/#
             ) != nil)
 
         let quiet = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
@@ -51,7 +51,7 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3, stillBroken: 2))
         #expect(
             try await Program.reasons(workspace)["notes.png"]?.wholeMatch(
-                of: #/skipped: still broken since \d{4}-\d\d-\d\d: not an image that Penumbra reads .*/#)
+                of: #/skipped: still broken since \d{4}-\d\d-\d\d: not a picture that Penumbra reads .*/#)
                 != nil)
     }
 

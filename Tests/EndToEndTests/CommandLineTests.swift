@@ -241,21 +241,30 @@ import Testing
         #expect(skipped.code == 0)
         #expect(
             skipped.output == """
-                \(name): 3 frames were skipped, and nothing is to be done again: their outputs were up to date, or they were \
+                \(name): 3 frames were skipped, and nothing is to be rendered again: their outputs were up to date, or they were \
                 too young
-                   = 'penumbra plan job.yaml' says why; 'penumbra run --force --only' makes outputs again
+                   = 'penumbra plan job.yaml' says why; 'penumbra run --force --only' renders outputs again
 
                 """)
         let unknown = try await penumbra("retry", "--frames", "1-2")
-        #expect(unknown.code == 66)
+        #expect(unknown.code == 0)
         #expect(
-            unknown.errors
-                == "\(name): no such frames were begun: they were up to date, and 'penumbra run --force --only' makes them "
-                + "again\n")
+            unknown.output == """
+                \(name): nothing to do: these frames were up to date
+                   = 'penumbra run --force --only' renders them again
+
+                """)
+        let one = try await penumbra("retry", "--frames", "1")
+        #expect(one.code == 0 && one.output.hasPrefix("\(name): nothing to do: this frame was up to date\n"))
+        let none = try await penumbra("retry", "--frames", "1,9")
+        #expect(none.code == 66)
+        #expect(none.errors == "\(name): no such frames were begun: it has 4 frames\n")
+        let published = try await penumbra("retry", "--state", "failed", "--frames", "4")
+        #expect((published.code, published.output) == (0, "\(name): none of these frames failed\n"))
         let some = try await penumbra("retry", "--frames", "2,4")
         #expect(some.code == 0)
         // b.png, c.jpg and d.png are behind a.png.
-        #expect(some.errors == "\(name): frame 2 was not begun, and is not done again: up to date, or left\n")
+        #expect(some.errors == "\(name): frame 2 was not begun, and is not rendered again: up to date, or left\n")
         #expect(some.output.hasPrefix("test: 0 published, 1 skipped in "))
     }
 
@@ -383,6 +392,22 @@ import Testing
             #""frames":3"#, #""toRender":2"#, #""skipped":1"#, #""passedBy":{".nef":1,"without an extension":1}"#,
         ] {
             #expect(summary.contains(part), "\(summary)")
+        }
+    }
+
+    @Test func `plan says how many pictures a dot or the extension of a glob keeps out`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/.hidden.png")
+        try workspace.copy("photos/a.png", to: "photos/d.tif")
+        for option in [[], ["--summary"]] {
+            let text = try await Program.run(Program.penumbra, ["plan", "job.yaml"] + option, in: workspace)
+            #expect(
+                text.output.hasSuffix(
+                    """
+
+                      1 hidden picture is not taken: its name begins with a dot
+                      1 other picture in these folders does not match 'inputs': 1 .tif
+
+                    """), "\(text.output)")
         }
     }
 

@@ -199,7 +199,7 @@ import Testing
         #expect(
             result.errors == """
                 no filter is called 'halfton'
-                   = did you mean 'halftone'? `penumbra filters` lists the filters your workers offer
+                   = did you mean 'halftone'? 'penumbra filters' lists the filters your workers offer
 
                 """)
     }

@@ -26,7 +26,7 @@ import Testing
                 bad.yaml:3:11: error: unknown filter 'gausian'
                 3 | filters: [gausian]
                   |           ^^^^^^^
-                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+                  = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
 
                 """)
         #expect(!workspace.exists("good"))
@@ -261,9 +261,11 @@ import Testing
         #expect(!workspace.exists("new"))
     }
 
-    @Test func `69: doctor names the missing commands of a cluster`() async throws {
+    @Test func `64: doctor names the missing commands of a cluster, and exits as run does`() async throws {
         let result = try await Program.run("doctor", "--engine", "commands", in: workspace)
-        #expect(result.code == 69)
+        #expect(result.code == 64)
+        try workspace.writeNightly()
+        #expect(try await Program.run("run", "--engine", "commands", "job.yaml", in: workspace).code == 64)
         #expect(result.output.contains("\nFAIL  the engine 'commands' needs the site's commands\n"), "\(result.output)")
     }
 
@@ -286,9 +288,9 @@ import Testing
         #expect(result.code == 65)
         #expect(
             result.errors == """
-                apply:5:24: error: the picture of 'picture', 'pipe': not a file
-                5 |   - overlay: {picture: pipe}
-                  |                        ^^^^
+                the chain: error: the picture of 'picture', 'pipe': not a file
+                  | overlay: {picture: pipe}
+                  |                    ^^^^
                   = write the path of a picture that Penumbra can read; this one leads to \(workspace.path)/pipe
 
                 """)

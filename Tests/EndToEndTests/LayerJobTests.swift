@@ -79,7 +79,7 @@ import Testing
         let result = try await Program.run(Program.penumbra, ["check", "job.yaml"], in: workspace)
         #expect(result.code == 65)
         #expect(
-            result.errors.contains("the picture of 'picture', 'layers/notes.txt': not an image that Penumbra reads"),
+            result.errors.contains("the picture of 'picture', 'layers/notes.txt': not a picture that Penumbra reads"),
             "\(result.errors)")
     }
 

@@ -90,7 +90,7 @@ import Testing
             #expect(!workspace.exists("out"))
             #expect(
                 result.errors == """
-                    job.yaml:3:40: error: the picture of 'mask', 'masks/notes.txt': not an image that Penumbra reads \
+                    job.yaml:3:40: error: the picture of 'mask', 'masks/notes.txt': not a picture that Penumbra reads \
                     ('penumbra formats' lists them)
                     3 | filters: [{variable: {radius: 6, mask: masks/notes.txt}}]
                       |                                        ^^^^^^^^^^^^^^^

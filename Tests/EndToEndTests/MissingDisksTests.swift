@@ -209,7 +209,7 @@ import Testing
         #expect(
             result.errors == """
                 job.yaml: error: \(loss.words.replacing("PATH", with: workspace.path)) If the outputs were removed or moved on \
-                purpose, --allow-gone makes them again in \(workspace.path)/\(loss.folder)
+                purpose, --allow-gone renders them again in \(workspace.path)/\(loss.folder)
 
                 """)
         #expect(workspace.files(below: "disk") == [] && workspace.files(below: "out/x") == [])

@@ -89,7 +89,7 @@ import Testing
                 test: not adopted because of 2 files
                   site/out/a.png: made of a picture that has changed since; 'penumbra adopt --moved' takes it over, and the \
                 next run renders it again
-                  site/out/c.png: not an image that Penumbra reads ('penumbra formats' lists them)
+                  site/out/c.png: not a picture that Penumbra reads ('penumbra formats' lists them)
 
                 """)
         let taken = try await run("adopt", "--moved", "site/job.yaml")
@@ -100,7 +100,7 @@ import Testing
         #expect(night.code == 0)
         #expect(
             night.errors == """
-                1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force makes it again
+                1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force renders it again
                   site/out/c.png
 
                 """)
@@ -254,7 +254,7 @@ import Testing
         let first = try await run("run", "--quiet", "job.yaml")
         #expect(
             first.errors == """
-                test: 1 output is left as it is: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                test: 1 output is left as it is: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them
                   out/d.png
 
                 """)
@@ -266,7 +266,7 @@ import Testing
         let night = try await run("run", "--quiet", "job.yaml")
         #expect(
             night.errors == """
-                test: 1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force makes it again
+                test: 1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force renders it again
                   out/d.png
 
                 """)
@@ -274,7 +274,7 @@ import Testing
         let edited = try await run("run", "--quiet", "job.yaml")
         #expect(
             edited.errors == """
-                test: 1 output is left as it is: output was edited, and would be made anew (radius 5 → 7); --force replaces it
+                test: 1 output is left as it is: output was edited, and would be rendered again (radius 5 → 7); --force replaces it
                   out/d.png
 
                 """)

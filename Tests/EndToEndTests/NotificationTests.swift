@@ -51,6 +51,54 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a mail says why the work after the last frame failed, with the job and the run`() async throws {
+        try workspace.writeManifest(filters: "[{gaussian: {radius: 3}}]", more: "existing: update")
+        #expect(try await run("--quiet").code == 0)
+        try writeConfig("on_end: {mail: all@example.org}\non_failure: {mail: ops@example.org}")
+        try workspace.remove("photos/a.png")
+        #expect(try await run("--quiet", "--delete-orphans", "--run", "night-7").code == 1)
+        let mails = try mails()
+        let mail = try #require(mails.first { $0.contains("To: ops@example.org") })
+        #expect(mails.count == 2)
+        for text in [
+            "\nSubject: Penumbra: test failed (\(Self.host))\n", "\nRun: night-7\n",
+            "\nReason:\n  1 of 3 outputs have no input any more, over 10 %, and stay; --delete-orphans=all removes",
+            "\n  penumbra show night-7\n",
+        ] {
+            #expect(mail.contains(text), "\(mail)")
+        }
+    }
+
+    @Test func `kept outputs and broken pictures are named in the mail of a strict run, and by show`() async throws {
+        try workspace.writeManifest(filters: "[{gaussian: {radius: 3}}]", more: "existing: update")
+        try workspace.write("no picture", to: "photos/notes.png")
+        #expect(try await run("--quiet").code == 1)
+        try workspace.write("edited", to: "out/a.png")
+        try writeConfig("on_failure: {mail: ops@example.org}")
+        #expect(try await run("--quiet", "--strict", "--run", "night-7").code == 1)
+        let mails = try mails()
+        let mail = try #require(mails.first)
+        #expect(mails.count == 1)
+        for text in [
+            "\nReason:\n  --strict counts 1 kept output and 1 still broken picture as failures\n",
+            "\nKept outputs:\n  out/a.png: ", "\nStill broken pictures:\n  photos/notes.png: ",
+        ] {
+            #expect(mail.contains(text), "\(mail)")
+        }
+        try workspace.remove("photos/notes.png")
+        #expect(try await run("--quiet", "--no-notify").code == 0)
+        let show = try await Program.run("show", "night-7", in: workspace)
+        for text in [
+            "\nstate     failed: --strict counts 1 kept output and 1 still broken picture as failures\n",
+            "\nkept\n  out/a.png: ",
+            "\nstill broken when the run ended; none any more: changed, removed, or tried again since\n"
+                + "  photos/notes.png: ",
+        ] {
+            #expect(show.output.contains(text), "\(show.output)")
+        }
+        #expect(try await Program.run("status", in: workspace).code == 0)
+    }
+
     @Test func `a success is told to those who want each end, and to nobody else`() async throws {
         try writeConfig("on_end: {mail: all@example.org}\non_failure: {mail: ops@example.org}")
         #expect(try await run().code == 0)

@@ -47,6 +47,27 @@ import Testing
         #expect(try await Program.reasons(workspace)["10.png"] == "new")
     }
 
+    @Test func `a run that removes no orphans because they are too many says so wherever its end is shown`()
+        async throws
+    {
+        for number in [10, 11] { try workspace.remove("photos/\(number).png") }
+        let reason =
+            "2 of 12 outputs have no input any more, over 10 %, and stay; --delete-orphans=all removes them nevertheless"
+        let run = try await Program.run(
+            "run", "--quiet", "--delete-orphans", "--run", "night-7", "job.yaml", in: workspace)
+        #expect(run.code == 1 && run.errors == "test: \(reason)\n")
+        let status = try await Program.run("status", in: workspace)
+        #expect(status.output.contains(reason), "\(status.output)")
+        let show = try await Program.run("show", "night-7", in: workspace)
+        #expect(show.output.contains("\nstate     failed: \(reason)\n"), "\(show.output)")
+        let json = try await Program.run("show", "--json", "night-7", in: workspace)
+        #expect(
+            json.output.contains(#""state":"failed""#) && json.output.contains(#""reason":"\#(reason)""#),
+            "\(json.output)")
+        let logs = try await Program.run("logs", "night-7", in: workspace)
+        #expect(logs.output == "night-7: no task was tried; exit code 1: \(reason)\n")
+    }
+
     @Test func `outputs of pictures that the job takes no more are never removed`() async throws {
         try workspace.writeNightly(more: "exclude: [photos/10.png]")
         let result = try await Program.run("run", "--delete-orphans=all", "job.yaml", in: workspace)
@@ -124,7 +145,7 @@ import Testing
                     == (pages == 4
                         ? ""
                         : """
-                        test: 2 outputs without an input any more; --delete-orphans removes them
+                        test: 2 outputs without an input any more; --delete-orphans=all removes them
                           pages/m-3.png
                           pages/m-4.png
 
@@ -195,7 +216,7 @@ import Testing
         let listed = try await Program.run("run", "job.yaml", option, in: workspace)
         #expect(listed.code == 0)
         #expect(
-            listed.errors.contains("test: 12 outputs without an input any more; --delete-orphans removes them\n"),
+            listed.errors.contains("test: 12 outputs without an input any more; --delete-orphans=all removes them\n"),
             "\(listed.errors)")
         let refused = try await Program.run("run", "job.yaml", option, "--quiet", "--delete-orphans", in: workspace)
         #expect(refused.code == 1)
@@ -258,7 +279,7 @@ import Testing
         let gone = try await Program.run("run", "job.yaml", "--allow-gone", in: workspace)
         #expect(gone.code == 0, "\(gone.errors)")
         #expect(
-            gone.errors.hasSuffix("without an input any more; --delete-orphans removes them\n  out/z.png\n"),
+            gone.errors.hasSuffix("without an input any more; --delete-orphans=all removes them\n  out/z.png\n"),
             "\(gone.errors)")
     }
 
@@ -305,7 +326,7 @@ import Testing
         #expect(listed.code == 0)
         #expect(
             listed.errors == """
-                test: 2 outputs without an input any more; --delete-orphans removes them
+                test: 2 outputs without an input any more; --delete-orphans=all removes them
                   out/emptied/emptied.png
                   out/old/old.png
 

@@ -53,6 +53,29 @@ import Testing
             checked.output.contains("  BROKEN   declared region of interest: it reads beyond its halo: 1 px left, "))
     }
 
+    @Test func `the test of a plugin in C works when the filter gets more parameters and functions of libm`()
+        async throws
+    {
+        try #require(try await run("plugin", "new", "grow", "--language", "c", "--kind", "area").code == 0)
+        let source = String(decoding: try workspace.read("grow/grow.c"), as: UTF8.self)
+        let more =
+            "{.name = \"gain\", .kind = PENUMBRA_NUMBER, .minimum = 1, .maximum = 2, .fallback = 1, .summary = \"Gain\"},"
+        let parameters = "static const penumbra_parameter parameters[] = {\n"
+        let changed = source.replacing(parameters, with: "\(parameters)    \(more)\n")
+            .replacing("values[0]", with: "values[1]")
+            .replacing("#include <stdlib.h>", with: "#include <math.h>\n#include <stdlib.h>")
+            .replacing("to[i] = largest;", with: "to[i] = largest > 2 ? sqrtf(largest) : largest;")
+        try workspace.write(changed, to: "grow/grow.c")
+        let made = try await Program.run("/usr/bin/make", ["-C", "grow", "check"], in: workspace)
+        #expect(made.code == 0, "\(made.output)\(made.errors)")
+        #expect(made.output.contains("grow is like its twin\n"))
+        // A parameter of another name is no longer set by the test.
+        try workspace.write(changed.replacing(".name = \"radius\"", with: ".name = \"size\""), to: "grow/grow.c")
+        let renamed = try await Program.run("/usr/bin/make", ["-C", "grow", "check"], in: workspace)
+        #expect(renamed.code == 2)
+        #expect(renamed.output.contains("the filter has no parameter 'radius'\n"), "\(renamed.output)")
+    }
+
     @Test(arguments: ["c", "swift"], ["point", "area"])
     func `every file of a new plugin says that it is under MIT-0`(language: String, kind: String) async throws {
         let begun = try await run(
@@ -84,6 +107,40 @@ import Testing
             folder.errors
                 == "\(workspace.path)/sepia: the folder exists\n   = choose another name, or another folder with -o\n")
         #expect(workspace.files(below: "sepia") == ["notes.txt"])
+    }
+
+    @Test func `check refuses a plugin that calls itself as a filter of Penumbra, as workers do`() async throws {
+        try await workspace.buildPlugin("gaussian", render: "copy(tile);")
+        let result = try await run("plugin", "check", "plugins/libgaussian.so")
+        #expect(result.code == 1)
+        #expect(
+            result.output == """
+                plugins/libgaussian.so
+                  ok       opening
+                  BROKEN   description: it names its filter 'gaussian', which is Penumbra's own; rename it
+                  ok       silence
+
+                """)
+        let filters = try await run("filters", environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
+        #expect(
+            filters.errors.contains(
+                "libgaussian.so names its filter 'gaussian', which is Penumbra's own; rename it\n"), "\(filters.errors)"
+        )
+    }
+
+    @Test func `who has no Swift is told so when a plugin in Swift begins`() async throws {
+        let begun = try await run(
+            "plugin", "new", "less-color", "--sdk", ExampleTests.project.path, environment: ["PATH": "/nowhere"])
+        #expect(begun.code == 0, "\(begun.errors)")
+        #expect(
+            begun.errors == """
+                this plugin is built with Swift, and there is no program 'swift' in PATH
+                   = install Swift 6.3 or later, or write the plugin in C: --language c, with another folder by -o
+
+                """)
+        let inC = try await run(
+            "plugin", "new", "less-color", "--language", "c", "-o", "in-c", environment: ["PATH": "/nowhere"])
+        #expect((inC.code, inC.errors) == (0, ""))
     }
 
     /// What a plugin does, and the line that tells it.

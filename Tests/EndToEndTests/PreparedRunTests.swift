@@ -354,7 +354,7 @@ import Testing
         #expect(refused.code == 66)
         #expect(
             refused.errors.hasSuffix(
-                "on purpose, 'penumbra run --allow-gone' makes them again in \(workspace.path)/out\n"),
+                "on purpose, 'penumbra run --allow-gone' renders them again in \(workspace.path)/out\n"),
             "\(refused.errors)")
         #expect(try await penumbra("run", "job.yaml", "--allow-gone").code == 0)
         #expect(try await ordinary() == workspace.contents(below: "out"))
@@ -409,7 +409,7 @@ import Testing
         for index in 1...2 { #expect(try await shard(index).code == 0) }
         let end = try await penumbra("resume", "--run-dir", "shared")
         #expect(end.code == 1)
-        #expect(end.errors.contains("photos/b.png: not an image that Penumbra reads"))
+        #expect(end.errors.contains("photos/b.png: not a picture that Penumbra reads"))
         #expect(try await penumbra("wait", "--run-dir", "shared").code == 1)
     }
 
@@ -465,7 +465,7 @@ import Testing
         #expect(show.output.contains("\n  2  photos/b.png: broken or unreadable picture: "))
         let logs = try await penumbra("logs", "--run-dir", "shared", "2")
         #expect(logs.output.contains("  2/probe  attempt 1, worker "))
-        #expect(logs.output.contains("not an image that Penumbra reads"))
+        #expect(logs.output.contains("not a picture that Penumbra reads"))
         #expect(try await penumbra("logs", "--run-dir", "shared").output.split(separator: "\n").count >= 5)
         let json = try await penumbra("show", "--run-dir", "shared", "--json")
         #expect(json.output.split(separator: "\n").count { $0.contains("\"event\":\"frame\"") } == 3)

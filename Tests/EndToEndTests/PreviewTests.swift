@@ -249,7 +249,7 @@ import Testing
         let broken = try await preview("job.yaml", "notes.png", "-o", "p.png")
         #expect(broken.code == 1)
         #expect(
-            broken.errors == "notes.png: not an image that Penumbra reads ('penumbra formats' lists them)\n")
+            broken.errors == "notes.png: not a picture that Penumbra reads ('penumbra formats' lists them)\n")
         let noFolder = try await preview("job.yaml", "photos/a.png", "-o", "new/p.png")
         #expect(
             noFolder.code == 74

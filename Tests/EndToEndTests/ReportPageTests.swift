@@ -53,7 +53,7 @@ import Testing
         #expect(document.contains("<title>test: 1 of 3 frames failed – Penumbra</title>"))
         for text in [
             "<b>2</b> published", "<b>1</b> failed", "<dt>Frames</dt><dd>3</dd>", "broken or unreadable picture",
-            "not an image that Penumbra reads", "&lt;b&gt;c&amp;d.png", "a.png", "b.png",
+            "not a picture that Penumbra reads", "&lt;b&gt;c&amp;d.png", "a.png", "b.png",
         ] { #expect(document.contains(text), "\(text)") }
         #expect(!document.contains("<b>c"))
         #expect(document.matches(of: /<img src="data:image\/[a-z]+;base64,/).count == 4)

@@ -315,7 +315,7 @@ import Testing
                 """
                 frames    20: 19 skipped, 1 still broken
                 still broken
-                  photos/12.png: not an image that Penumbra reads ('penumbra formats' lists them) (since
+                  photos/12.png: not a picture that Penumbra reads ('penumbra formats' lists them) (since
                 """), "\(shown.output)")
         #expect(try await penumbra("show", "--json").output.contains(#""event":"broken","frame":"#))
         #expect(

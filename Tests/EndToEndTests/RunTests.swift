@@ -59,7 +59,7 @@ import Testing
         #expect(lines.first == "3 frames failed: broken or unreadable picture")
         #expect(lines.contains("  photos/empty.jpg: empty file"))
         #expect(
-            lines.contains("  photos/notes.png: not an image that Penumbra reads ('penumbra formats' lists them)"))
+            lines.contains("  photos/notes.png: not a picture that Penumbra reads ('penumbra formats' lists them)"))
         #expect(lines.contains { $0.hasPrefix("  photos/cut.jpg: broken JPEG: ") })
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }

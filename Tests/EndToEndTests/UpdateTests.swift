@@ -28,7 +28,7 @@ import Testing
 
     private static let upToDate = "skipped: up to date"
     private static let foreign =
-        "kept: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it"
+        "kept: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them"
 
     @Test func `the second night does nothing`() async throws {
         #expect(try await reasons() == ["a.png": "new", "b.png": "new", "c.jpg": "new"])
@@ -64,8 +64,8 @@ import Testing
         try workspace.copy("photos/d.png", to: "photos/e.png")
         #expect(
             try await reasons() == [
-                "a.png": "kept: output was edited; 'penumbra adopt' accepts it, --force makes it again",
-                "b.png": "kept: output was edited, and would be made anew (input changed); --force replaces it",
+                "a.png": "kept: output was edited; 'penumbra adopt' accepts it, --force renders it again",
+                "b.png": "kept: output was edited, and would be rendered again (input changed); --force replaces it",
                 "c.jpg": Self.upToDate, "d.png": Self.upToDate, "e.png": Self.foreign,
             ])
     }
@@ -267,7 +267,7 @@ import Testing
         #expect(kept.output.contains("test: 0 published, 3 kept in "))
         #expect(
             kept.errors == """
-                3 outputs are left as they are: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                3 outputs are left as they are: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them
                   out/a.png
                   out/b.png
                   out/c.png

@@ -162,7 +162,7 @@ import Testing
         var told = ""
         while !told.contains("out/b.png"), program.isRunning { told += program.nextErrors() }
         #expect(
-            told == "test: 1 output without an input any more; --delete-orphans removes them\n  out/b.png\n")
+            told == "test: 1 output without an input any more; --delete-orphans=all removes them\n  out/b.png\n")
         // The next run finds the same output, and does not name it again.
         try workspace.draw("photos/d.png", width: 60, height: 40)
         program.wait { workspace.exists("out/d.png") && workspace.files(below: "state/penumbra/runs").isEmpty }

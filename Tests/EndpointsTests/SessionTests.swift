@@ -29,13 +29,16 @@ import Testing
         }
     }
 
+    private static func cookie(isSecure: Bool) -> SessionCookie { SessionCookie(service: "1a2b", isSecure: isSecure) }
+
     private func request(
         _ method: RequestMethod, _ body: String = "", caller: Caller? = nil, isSecure: Bool = false,
         signIn: SignIn? = nil
     ) -> APIRequest {
         APIRequest(
             method: method, path: "/api/v1/session", headers: ["Host": "localhost:8642"], body: Array(body.utf8),
-            caller: caller, peer: .internet("192.0.2.7"), isSecure: isSecure, signIn: signIn ?? self.signIn())
+            caller: caller, peer: .internet("192.0.2.7"), sessionCookie: Self.cookie(isSecure: isSecure),
+            signIn: signIn ?? self.signIn())
     }
 
     private var rightBody: String { #"{"token": "\#(token.text)"}"# }
@@ -43,8 +46,7 @@ import Testing
     /// The secret in a `Set-Cookie` header of an answer.
     private func secret(in answer: APIResponse, isSecure: Bool = false) throws -> SessionSecret {
         let header = try #require(answer.headers["Set-Cookie"])
-        let cookie = SessionCookie(host: "localhost:8642", isSecure: isSecure)
-        return try #require(cookie.secret(in: ["Cookie": String(header.prefix { $0 != ";" })]))
+        return try #require(Self.cookie(isSecure: isSecure).secret(in: ["Cookie": String(header.prefix { $0 != ";" })]))
     }
 
     private func entry(_ answer: APIResponse) throws -> SessionEntry {
@@ -67,7 +69,7 @@ import Testing
         let secret = try secret(in: answer)
         #expect(
             answer.headers["Set-Cookie"]
-                == "penumbra-8642=\(secret.text); Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
+                == "penumbra-1a2b=\(secret.text); Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
         let expires = farm.time + .seconds(43200)
         #expect(
             try entry(answer)
@@ -86,7 +88,7 @@ import Testing
         let secret = try secret(in: answer, isSecure: true)
         #expect(
             answer.headers["Set-Cookie"]
-                == "__Host-penumbra-8642=\(secret.text); Path=/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure")
+                == "__Host-penumbra-1a2b=\(secret.text); Path=/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure")
     }
 
     @Test func `a session ends with its token`() async throws {
@@ -129,7 +131,7 @@ import Testing
         let answer = try await farm.send(request(.delete, caller: try await caller(begun)))
         #expect(answer.status == 204)
         #expect(
-            answer.headers["Set-Cookie"] == "penumbra-8642=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
+            answer.headers["Set-Cookie"] == "penumbra-1a2b=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
         #expect(try await StoredTokens(farm.store).session(digest) == nil)
         #expect(farm.endedSessions == [digest])
         #expect(try farm.store.auditEntries(limit: 1).first?.entry.action == "session.end")

@@ -210,6 +210,27 @@ import Testing
         }
     }
 
+    @Test func `a cookie of another service at the same host is none`() async throws {
+        let manual = ManualClock()
+        let tokens = try TestTokens()
+        var generator = SplitMix64(seed: 13)
+        let secret = SessionSecret(using: &generator)
+        try tokens.beginSession(secret, of: tokens.read, expires: manual.clock.wallTime() + .seconds(60))
+        try await TestService.run(
+            routes: TestRoutes.all + [TestRoutes.signIn], serviceID: "1a2b", clock: manual.clock, tokens: tokens
+        ) {
+            service async throws in
+            #expect(try await RawSocket.ask(service.web, Self.signIn(tokens.read.text)).body == "read penumbra-1a2b")
+            for (cookies, status) in [
+                ("penumbra=\(secret.text)", 401), ("penumbra-3c4d=\(secret.text)", 401),
+                ("penumbra-1a2b=\(secret.text)", 200), ("penumbra-3c4d=x; penumbra-1a2b=\(secret.text)", 200),
+            ] {
+                let head = TestService.head("GET", "/read", "Cookie: \(cookies)")
+                #expect(try await RawSocket.ask(service.web, head).status == status, "\(cookies)")
+            }
+        }
+    }
+
     private static func signIn(_ token: String, _ headers: String...) -> String {
         let lines = (["Content-Length: \(token.utf8.count)"] + headers).joined(separator: "\r\n")
         return TestService.head("POST", "/sign-in", lines) + token

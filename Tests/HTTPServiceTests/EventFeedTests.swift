@@ -1,12 +1,14 @@
 import HTTPService
+import Queueing
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct EventFeedTests {
     private let manual = ManualClock()
 
-    private func feed(mostFollowers: Int = 500) -> EventFeed {
-        EventFeed(boot: "b", mostFollowers: mostFollowers, clock: manual.clock)
+    private func feed(mostFollowers: Int = 500, mostOfToken: Int = 50) -> EventFeed {
+        EventFeed(boot: "b", mostFollowers: mostFollowers, mostFollowersOfToken: mostOfToken, clock: manual.clock)
     }
 
     private func publish(_ feed: EventFeed, _ numbers: ClosedRange<Int>, name: String = "job") {
@@ -197,6 +199,35 @@ import Testing
         }
         #expect(feed.followers == 0)
         _ = try feed.follow(request(after: nil))
+    }
+
+    @Test func `a token has a share of the followers, and others have theirs`() throws {
+        let feed = feed(mostFollowers: 5, mostOfToken: 2)
+        var generator = SplitMix64(seed: 1)
+        let requests = (0..<2).map { _ in
+            // Browsers that have shown the same token share its places.
+            let token = TokenIdentity(id: TokenText(using: &generator).id, name: "anna", scope: .submit)
+            return APIRequest(caller: .token(token))
+        }
+        let first = try feed.follow(requests[0])
+        do {
+            let second = try feed.follow(requests[0])
+            let problem = #expect(throws: Problem.self) { try feed.follow(requests[0]) }
+            #expect(problem == .tooManyFollowersOfToken(2))
+            #expect(problem?.status == 429)
+            #expect(problem?.title == "The token follows the events 2 times already")
+            let other = try feed.follow(requests[1])
+            // An administrator of this machine has no token.
+            let local = APIRequest(caller: .user(uid: 0, isAdmin: true))
+            let own = [try feed.follow(local), try feed.follow(local)]
+            #expect(feed.followers == 5)
+            #expect(throws: Problem.tooManyFollowers) { try feed.follow(requests[1]) }
+            withExtendedLifetime((second, other, own)) {}
+        }
+        // A follower that has left makes room for its token.
+        let again = try feed.follow(requests[0])
+        #expect(feed.followers == 2)
+        withExtendedLifetime((first, again)) {}
     }
 
     @Test func `the parameter 'after' stands for the header, which browsers cannot set`() async throws {

@@ -44,7 +44,7 @@ import Testing
     func `content that is of no known format`(content: String) throws {
         let path = try workspace.write(Array(content.utf8), to: "notes.jpg")
         let error = failure("notes.jpg")
-        #expect(error?.description == "\(path): not an image that Penumbra reads ('penumbra formats' lists them)")
+        #expect(error?.description == "\(path): not a picture that Penumbra reads ('penumbra formats' lists them)")
         #expect(error?.kind == .data)
     }
 

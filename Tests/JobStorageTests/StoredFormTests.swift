@@ -123,6 +123,23 @@ import Testing
         #expect(plain.failedByCause == nil && counts.failedByCause == ["c": 2, "d": 0])
     }
 
+    @Test func `kept frames are counted by their reasons, of which some are told apart`() {
+        var counts = RunCounts()
+        for _ in 0..<2 { counts.add(.kept(reason: "edited")) }
+        counts.add(.kept(reason: ""))
+        #expect(counts.keptByReason == ["edited": 2, "other reasons": 1])
+        for number in 1...20 { counts.add(.kept(reason: "of job \(number)")) }
+        #expect(counts.kept == 23)
+        #expect(counts.keptByReason?.count == 16)
+        #expect(counts.keptByReason?["other reasons"] == 7)
+        #expect(counts.keptByReason?.values.reduce(0, +) == 23)
+        #expect(RunCounts(json: counts.json) == counts)
+        #expect(RunCounts(json: #"{"keptByReason":{"edited":-1}}"#) == RunCounts())
+        var sum = RunCounts()
+        sum += counts
+        #expect(sum.keptByReason == counts.keptByReason)
+    }
+
     @Test func `the numbers of several runs add up`() {
         var (sum, other) = (RunCounts(), RunCounts())
         (other.frames, other.published, other.left, other.seconds) = (3, 2, 1, 0.5)

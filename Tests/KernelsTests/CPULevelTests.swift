@@ -109,7 +109,7 @@ struct CPULevelTests {
         #expect {
             try CPULevel.chosen(by: nil, of: [])
         } throws: {
-            "\($0)" == "this CPU is too old: the image kernels need x86-64-v2 (SSE4.2) or later"
+            "\($0)" == "this CPU is too old: Penumbra needs x86-64-v2 (SSE4.2) or later"
         }
     }
 

@@ -104,7 +104,7 @@ class Crowd:
 
     def value(self, name, query):
         if name == 'session':
-            return {'name': 'crowd', 'scope': 'admin', 'expires': None, 'csrf': None}
+            return {'name': 'crowd', 'scope': 'admin', 'expires': None}
         if name == 'status':
             return {'version': '0', 'pid': 1, 'started': '2026-11-26T18:00:00Z', 'uptime': 1, 'drained': False, 'workers': 8, 'runs_open': 1, 'max_runs': 4, 'service_dir': '/s', 'state_dir': '/t',
                     'queue': {'waiting': 2999, 'running': 1, 'done': 7000}}

@@ -43,6 +43,8 @@ class Firefox:
         return True
 
     def call(self, method, **parameters):
+        if method == 'Input.dispatchMouseEvent':
+            return self.point(parameters)
         self.number += 1
         self.socket.send(json.dumps({'id': self.number, 'method': method, 'params': parameters}))
         while True:
@@ -75,6 +77,12 @@ class Firefox:
 
     def size(self, width, height, dark=False):
         self.call('browsingContext.setViewport', context=self.context, viewport={'width': width, 'height': height})
+
+    def point(self, event):
+        """What chromium's event of the mouse is here."""
+        move = {'type': 'pointerMove', 'x': round(event['x']), 'y': round(event['y'])}
+        then = {'mouseMoved': [], 'mousePressed': [{'type': 'pointerDown', 'button': 0}], 'mouseReleased': [{'type': 'pointerUp', 'button': 0}]}
+        self.call('input.performActions', context=self.context, actions=[{'type': 'pointer', 'id': 'mouse', 'actions': [move, *then[event['type']]]}])
 
     def press(self, *keys):
         """Presses keys at the same time."""
@@ -136,10 +144,10 @@ def walk(service, base, screenshots, check):
             browser.paste(text)
             if field == 'folder':
                 browser.key('Tab')
-        check('a right manifest can be handed in', page.has('can be handed in', '#findings', 30), page.text('#findings'))
-        page.click('Hand it in')
-        check('the job has a page', browser.wait("location.hash.startsWith('#/jobs/')"), page.text())
-        job = service.wait(int(browser.run("location.hash.split('/')[2]")))
+        check('a right manifest can be submitted', page.has('can be submitted', '#findings', 30), page.text('#findings'))
+        page.click('Submit it')
+        check('the job has a page', browser.wait("/^#\\/(jobs|runs)\\//.test(location.hash)"), page.text())
+        job = service.wait(int(browser.run("/(?:jobs\\/|job-)(\\d+)/.exec(location.hash)[1]")))
         page.go(f"#/runs/{job['run']}")
         check('its run names what is wrong', page.has('broken or unreadable picture', seconds=30), page.text())
         check('and shows the last pictures', browser.wait("[...document.querySelectorAll('#view img')].filter(one => one.complete && one.naturalWidth).length >= 2", 30))

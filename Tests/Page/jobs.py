@@ -144,7 +144,7 @@ def submission(page, service, check, folder, manifest):
     check('the manifest has letters of one width', browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily.includes('mono')"), browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily"))
     check('the reason stands beside the button', page.has('As it is now, the job would fail', '.submit', 10) and page.has('missing: no such folder', '.submit'), page.text('.submit'))
     check('without options of commands', '--' not in page.text('.submit'), page.text('.submit'))
-    check('and the button does not invite any more', browser.run("(button => button && !button.classList.contains('primary'))([...document.querySelectorAll('button')].find(one => one.textContent === 'Hand it in anyway'))"))
+    check('and the button does not invite any more', browser.run("(button => button && !button.classList.contains('primary'))([...document.querySelectorAll('button')].find(one => one.textContent === 'Submit it anyway'))"))
     check('a preview that fails takes the green words away', page.has('its preview failed', '#findings', 30) and not browser.run("document.querySelector('#findings .well')"), page.text('#findings'))
     page.picture('submit-doubt')
     page.click('Plan')
@@ -152,7 +152,7 @@ def submission(page, service, check, folder, manifest):
     with open(f'{folder}/good/torn.png', 'wb') as file:
         file.write(b'\x89PNG\r\n\x1a\n torn')
     write(manifest('partly', 'good/*').rstrip('\n'))
-    check('another text is right again', page.has('partly can be handed in', '#findings', 30), page.text('#findings'))
+    check('another text is right again', page.has('partly can be submitted', '#findings', 30), page.text('#findings'))
     page.click('Plan')
     check('the plan names the picture that would fail, first', browser.wait("document.querySelector('.planned .rows .row')?.textContent.includes('torn.png') && document.querySelector('.planned .rows .fault')?.textContent.includes('broken or unreadable picture')", 60), page.text('.planned'))
     check('all of its error can be read', browser.run("(one => one.scrollWidth <= one.clientWidth && one.textContent.includes('torn.png') && one.textContent.length > 60)(document.querySelector('.planned ul .trouble'))"), page.text('.planned ul'))
@@ -163,10 +163,10 @@ def submission(page, service, check, folder, manifest):
     browser.run("document.getElementById('preview-input').focus()")
     browser.paste('good/1.png')
     write(manifest('another', 'good/*').rstrip('\n'))
-    check('the picture of the preview is not kept for another job', page.has('another can be handed in', '#findings', 30) and browser.run("document.getElementById('preview-input').value") == '', browser.run("document.getElementById('preview-input').value"))
+    check('the picture of the preview is not kept for another job', page.has('another can be submitted', '#findings', 30) and browser.run("document.getElementById('preview-input').value") == '', browser.run("document.getElementById('preview-input').value"))
     browser.run("document.getElementById('preview-input').focus()")
     browser.paste('good/none.png')
-    check('a wrong picture of the preview says nothing of the job', browser.wait("document.querySelector('.preview .trouble').textContent.includes('none.png')", 20) and page.has('another can be handed in', '#findings', 1), page.text('#findings') + page.text('.preview'))
+    check('a wrong picture of the preview says nothing of the job', browser.wait("document.querySelector('.preview .trouble').textContent.includes('none.png')", 20) and page.has('another can be submitted', '#findings', 1), page.text('#findings') + page.text('.preview'))
 
 
 def drop(browser, name, kind, data, selector='#manifest'):
@@ -218,7 +218,7 @@ def first_manifest(page, service, check, folder, manifest):
     browser.key(':')
     check('a key of the job leaves the list above', value().endswith('{radius: 3}\noutput:'), value())
     browser.paste(' out/keys/{stem}.png')
-    check('so it is right', page.has('keys can be handed in', '#findings', 20), page.text('#findings'))
+    check('so it is right', page.has('keys can be submitted', '#findings', 20), page.text('#findings'))
     write('job: keys\ninputs: good/*\noutput: out/{stem}.png\nfilters:\n  - ')
     for letter in 'bl':
         browser.key(letter)
@@ -240,7 +240,7 @@ def chosen_parts(page, service, check, folder, manifest):
     browser.key('a', control=True)
     browser.paste(manifest('parts', 'endless/*', '[{gaussian: {radius: 3}}]').rstrip('\n'))
     browser.run("(select => { select.value = '128'; select.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('.preview select:not([aria-label])'))")
-    check('the whole picture is shown, too', page.has('parts can be handed in', '#findings', 20) and ready() and browser.wait("document.querySelector('.whole canvas')?.offsetParent && document.querySelector('.whole canvas').width === 320", 20), page.text('.preview'))
+    check('the whole picture is shown, too', page.has('parts can be submitted', '#findings', 20) and ready() and browser.wait("document.querySelector('.whole canvas')?.offsetParent && document.querySelector('.whole canvas').width === 320", 20), page.text('.preview'))
     page.picture('submit-whole')
     page.accessible('the whole picture of a preview')
     slider = "document.querySelector('.slider input[type=range]')"
@@ -286,7 +286,7 @@ def edited_again(page, service, check, folder, manifest):
     page.go(f"#/jobs/{job['id']}")
     shown = "document.querySelector('[aria-label=Manifest]')"
     check('the page of a job shows its manifest', browser.wait(f"{shown}?.textContent === {json.dumps(text)}"), page.text())
-    check('and says that it is no file', page.has('It was handed in as a text'), page.text())
+    check('and says that it is no file', page.has('It was submitted as a text'), page.text())
     page.picture('job-manifest')
     page.accessible('a job with its manifest')
     page.click('Edit and submit again')
@@ -301,8 +301,8 @@ def edited_again(page, service, check, folder, manifest):
     page.go(f"#/jobs/{first['id']}")
     check('the text of a file is shown as it is now', browser.wait(f"{shown}?.textContent.startsWith('job: of-a-file')") and page.has('what the file has now'), page.text())
     page.click('Edit and submit again')
-    check('it can be handed in', page.has('of-a-file can be handed in', '#findings', 20), page.text('#findings'))
-    page.click('Hand it in')
+    check('it can be submitted', page.has('of-a-file can be submitted', '#findings', 20), page.text('#findings'))
+    page.click('Submit it')
     browser.wait("location.hash.startsWith('#/jobs/')")
     second = service.wait(browser.run("location.hash.split('/')[2]"))
     check('and is the same manifest for the farm: its outputs are up to date', second['manifest'] == file and second['state'] == 'done', second)

@@ -134,7 +134,7 @@ def repairs(page, service, check, folder, manifest):
 
 
 def leave_out(page, service, check, folder, failed):
-    """A manifest that was handed in as text has no file, so the page names none."""
+    """A manifest that was submitted as text has no file, so the page names none."""
     browser = page.browser
     group = "document.querySelector('.group.bad')"
     leave = f"[...{group}.querySelectorAll('button')].find(one => one.textContent === 'Leave them out …')"
@@ -153,7 +153,7 @@ def leave_out(page, service, check, folder, failed):
     check('a click submits the manifest again without them', browser.wait("location.hash === '#/submit' && document.getElementById('manifest')"), page.text())
     shown = browser.run("document.getElementById('manifest').value")
     check('with the pictures among those that it leaves out', shown == text.replace('none.png\n', 'none.png\n  - wedding/torn-0.png\n  - wedding/torn-1.png\n'), shown)
-    check('and its folder', browser.run("document.getElementById('folder').value") == folder and page.has('can be handed in', '#findings'), page.text('#findings'))
+    check('and its folder', browser.run("document.getElementById('folder').value") == folder and page.has('can be submitted', '#findings'), page.text('#findings'))
 
 
 def words(page, service, check, folder, manifest):

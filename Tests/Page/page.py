@@ -39,10 +39,20 @@ class Page:
         return self.browser.wait(f'document.querySelector({json.dumps(selector)}).textContent.includes({json.dumps(words)})', seconds)
 
     def click(self, text, selector='#view'):
-        """Presses the first button or link with a text. Returns whether there is one."""
-        return self.browser.wait(f'''(() => {{
-            const found = [...document.querySelectorAll({json.dumps(selector)} + ' :is(button, a)')].find(one => one.textContent.trim() === {json.dumps(text)} && !one.disabled && one.offsetParent && !one.ariaBusy);
-            found?.click(); return found; }})()''', 5)
+        """Clicks on the first button or link with a text. Returns whether there is one."""
+        return self.press(f"[...document.querySelectorAll({json.dumps(selector)} + ' :is(button, a)')].find(one => one.textContent.trim() === {json.dumps(text)} && !one.disabled && one.offsetParent && !one.ariaBusy)")
+
+    def press(self, element):
+        """Clicks with the mouse on what a script returns, as long as people press a button. Returns whether there is such an element.
+
+        A click is lost if the page replaces the element, or lays something over it, between press and release."""
+        if not self.browser.wait(element, 5):
+            return False
+        place = self.browser.run(f"(one => {{ one.scrollIntoView({{block: 'nearest'}}); const box = one.getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; }})({element})")
+        for kind in ('mousePressed', 'mouseReleased'):
+            self.browser.call('Input.dispatchMouseEvent', type=kind, x=place[0], y=place[1], button='left', clickCount=1)
+            time.sleep(0.12)
+        return True
 
     def sign_out(self):
         """Signs out, and says yes to the question."""

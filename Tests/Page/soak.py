@@ -114,7 +114,7 @@ def real_soak(page, service, views, minutes, check, note):
     watch(page, views, minutes, come_back, check, note, submit)
     after = service_needs(service)
     rendered = sum(service.api('GET', f"runs/{run['run']}")['counts']['published'] for run in service.api('GET', 'runs')['runs'])
-    note(f'{len(jobs)} jobs were handed in, {rendered:,} pictures were rendered; the service had {before[0]:.0f} MB and {before[1]} files, then {after[0]:.0f} MB and {after[1]}')
+    note(f'{len(jobs)} jobs were submitted, {rendered:,} pictures were rendered; the service had {before[0]:.0f} MB and {before[1]} files, then {after[0]:.0f} MB and {after[1]}')
     check(f'the service needs at most {SERVICE_MEMORY} MB more', after[0] - before[0] <= SERVICE_MEMORY, [before, after])
     check(f'and at most {SERVICE_FILES} files more', after[1] - before[1] <= SERVICE_FILES, [before, after])
     for job in jobs[-2:]:

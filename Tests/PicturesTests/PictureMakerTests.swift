@@ -23,8 +23,8 @@ import WorkerProtocol
             folder = try TemporaryFolder()
             self.answer = answer
             let box = Box()
-            var setup = PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1 << 20) { roots in
-                try box.make(roots)
+            var setup = PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1 << 20) { folders in
+                try box.make(folders.roots)
             }
             setup.clock = clock.clock
             maker = PictureMaker(setup)

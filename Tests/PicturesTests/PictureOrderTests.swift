@@ -21,6 +21,7 @@ import WorkerProtocol
             PixelRect(x: 0, y: 0, width: 16, height: 16), scale: 2, ofWidth: 100, height: 100)
         let kinds: [PictureOrder.Kind] = [
             .digest, .facts, .thumbnail(width: 480), .thumbnail(width: 48), .crop(crop), .crop(reduced),
+            .levels(try Self.levels()), .levels(try Self.levels(width: 4001)),
         ]
         let orders = sources.flatMap { source in kinds.map { PictureOrder(source, $0) } }
         #expect(Set(orders.map(\.key)).count == orders.count)
@@ -31,6 +32,17 @@ import WorkerProtocol
         let one = PictureOrder(.make("/a.png", stamp: .make(inode: 1), content: .digest(Self.digest)), .facts)
         let other = PictureOrder(.make("/b.png", stamp: .make(inode: 2), content: .digest(Self.digest)), .facts)
         #expect(one.key == other.key)
+    }
+
+    @Test func `a part has one key, however it is read`() throws {
+        let crop = try Self.crop(0, 0, 8, 8, scale: 2)
+        let readings: [PictureOrder.Reading] = [.usual, .allPixels, .level("/l/2.tiff")]
+        #expect(Set(readings.map { PictureOrder(.make(), .crop(crop), reading: $0).key }).count == 1)
+    }
+
+    private static func levels(width: Int = 4000, memory: Int = 1 << 30) throws -> PictureLevels {
+        let facts = PictureFacts(width: width, height: 3000, format: "png", layout: "rgb", samples: "u8", frames: 1)
+        return try #require(PictureLevels(of: facts, leastArea: 1, memory: memory))
     }
 
     // MARK: Crops
@@ -102,6 +114,47 @@ import WorkerProtocol
             #expect(task.chains == [[]])
             #expect(task.input.color == .keep)
         }
+    }
+
+    @Test func `levels are outputs of one decoding, and each is reduced as a crop is`() throws {
+        let order = PictureOrder(.make(page: 2), .levels(try Self.levels()))
+        guard case .frame(let task) = order.task(writing: "/w/p", scratch: "/w", memory: 7) else {
+            Issue.record("levels are outputs of a frame")
+            return
+        }
+        #expect(task.input.path == "/srv/a.png" && task.input.pages == .page(2) && task.input.color == .keep)
+        #expect(task.outputs.map(\.temporaryPath) == ["/w/1.tiff", "/w/2.tiff", "/w/4.tiff"])
+        #expect(task.frameMemory == 7)
+        for (scale, output) in zip([1, 2, 4], task.outputs) {
+            let crop = try PictureCrop(
+                PixelRect(x: 0, y: 0, width: 8, height: 8), scale: scale, ofWidth: 4000, height: 3000)
+            let part = PictureOrder(.make(), .crop(crop), reading: .allPixels)
+            guard case .preview(let task) = part.task(writing: "/w/p", scratch: "/w", memory: 7) else { return }
+            #expect(task.chains == [output.spec.chain])
+            #expect(task.input.shrink == 1)
+        }
+    }
+
+    @Test func `a later step reads the picture that the first one has written`() throws {
+        let levels = try Self.levels(memory: 13_000_000)
+        #expect(levels.steps == [[1, 2], [4]])
+        guard
+            case .frame(let task) = PictureOrder(.make(page: 2), .levels(levels)).task(
+                writing: "/w/p", scratch: "/w", memory: 7, step: 1)
+        else {
+            Issue.record("levels are outputs of a frame")
+            return
+        }
+        #expect(task.input.path == "/w/1.tiff" && task.input.pages == .first)
+        #expect(task.outputs.map(\.temporaryPath) == ["/w/4.tiff"])
+    }
+
+    @Test func `a part of a level is read from its file as it is`() throws {
+        let order = PictureOrder(
+            .make(bytes: [1], page: 2), .crop(try Self.crop(0, 0, 8, 8, scale: 2)), reading: .level("/l/2.tiff"))
+        guard case .preview(let task) = order.task(writing: "/w/p", scratch: "/w", memory: 1) else { return }
+        #expect(task.input == InputSpec(path: "/l/2.tiff", maxPixels: 2_000_000_000, color: .keep, scratchFolder: "/w"))
+        #expect(task.chains == [[]])
     }
 
     @Test func `a page of a picture is asked for by its number`() {

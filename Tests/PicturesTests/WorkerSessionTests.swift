@@ -186,6 +186,17 @@ import WorkerProtocol
             ])
     }
 
+    @Test mutating func `a session may give its tasks more time`() {
+        session = WorkerSession(at: .start, timeLimit: .seconds(400))
+        _ = send(.workerReady(worker))
+        _ = begin()
+        #expect(wait(from: 1, to: 399, alive: worker) == [])
+        #expect(
+            wait(from: 400, to: 400, alive: worker) == [
+                "kill 1", "ended: the worker was not done within 400.0 seconds",
+            ])
+    }
+
     @Test mutating func `time in which the service itself did not listen is nobody's fault`() {
         _ = send(.workerReady(worker))
         _ = begin()

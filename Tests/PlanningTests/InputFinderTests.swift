@@ -49,6 +49,21 @@ import Testing
         #expect(try self.plan(["photos/*.jpg"]).passedBy == [:])
     }
 
+    @Test func `pictures that only a dot or an extension keeps out are counted once`() throws {
+        for name in ["a.jpg", "b.JPEG", "x/c.jpeg", "x/d.png", "x/.e.jpg", ".f.png", "notes.txt", ".penumbra-1.jpg"] {
+            try folder.touch("photos/\(name)")
+        }
+        let all = try plan(["photos"])
+        #expect(all.hiddenPictures == 2 && all.otherPictures == [:])
+        let one = try plan(["photos/**/*.jpg"])
+        #expect(one.hiddenPictures == 1 && one.otherPictures == [".jpeg": 2, ".png": 1])
+        let two = try plan(["photos/**/*.jpg", "photos/**/*.jpeg"], exclude: ["photos/x/.e.jpg"])
+        #expect(two.hiddenPictures == 0 && two.otherPictures == [".png": 1])
+        let chosen = try plan(["photos/**/*.{jpg,jpeg}"])
+        #expect(chosen.hiddenPictures == 0 && chosen.otherPictures == [:])
+        #expect(try plan(["photos/*.jpg"]).otherPictures == [".jpeg": 1])
+    }
+
     @Test func `a pipe with a picture's name is passed by and counted, and refused where an entry names it`() throws {
         try folder.touch("photos/b.jpg")
         #expect(mkfifo(folder.file("photos/a.jpg"), 0o600) == 0 && mkfifo(folder.file("photos/notes"), 0o600) == 0)

@@ -60,6 +60,35 @@ import Testing
         #expect((stored.store.name(of: .token("x7")), stored.store.name(of: .user(7))) == ("ci", nil))
     }
 
+    @Test func `the highest priority of a token can be changed and removed, and a change is noted once`() throws {
+        try stored.store.add(token("x7"))
+        #expect(try stored.store.token("x7")?.maxPriority == nil)
+        let limit = try Priority(60)
+        var seen: [Priority?] = []
+        for _ in 1...2 {
+            let changed = try stored.store.changeToken("x7", maxPriority: limit) { before in
+                seen.append(before.maxPriority)
+                return entry("token.change")
+            }
+            #expect(changed?.maxPriority == limit)
+        }
+        #expect(seen == [nil])
+        #expect(try stored.store.auditEntries(limit: 9).map(\.entry) == [entry("token.change")])
+        _ = try stored.store.renewToken("x7", digest: Array(repeating: 9, count: 32), expires: nil)
+        #expect(try stored.store.token("x7")?.maxPriority == limit)
+        #expect(try stored.store.changeToken("x7", maxPriority: nil)?.maxPriority == nil)
+        #expect(try stored.store.changeToken("x8", maxPriority: limit) == nil)
+        #expect(try stored.store.changeToken("x7\0", maxPriority: limit) == nil)
+    }
+
+    @Test func `no administrator has a highest priority`() throws {
+        let admin = StoredToken(
+            id: "a1", name: "root", digest: Array(repeating: 1, count: 32), scope: .admin, maxPriority: .normal,
+            created: .noon)
+        #expect(throws: QueueStoreError.self) { try stored.store.add(admin) }
+        #expect(try stored.store.tokens().tokens == [])
+    }
+
     @Test func `a token is revoked once and for all`() throws {
         try stored.store.add(token("x7"))
         #expect(try stored.store.revokeToken("x7", audit: entry("token.revoke"), at: .noon(plus: 1)))

@@ -47,7 +47,8 @@ import Testing
         var running = try Submission.running()
         #expect(
             refusal { try running.hold() } == "job 17 is running\n   = 'penumbra pause run-17' pauses its run")
-        let message = "job 17 has started, so it needs no other job any more"
+        let message =
+            "job 17 has started, so it needs no other job any more\n   = cancel it, and submit it again with other jobs to wait for"
         #expect(refusal { try starting.set([], known: { _ in nil }) } == message)
         #expect(refusal { try running.set([], known: { _ in nil }) } == message)
     }
@@ -71,7 +72,7 @@ import Testing
                 """)
         // A new job does not exist before it is accepted.
         #expect(message([Need(17)], nil) == "after: there is no job 17\n   = 'penumbra queue --all' lists all jobs")
-        #expect(message([Need(17)]) == "after: job 17 cannot wait for itself")
+        #expect(message([Need(17)]) == "after: job 17 cannot wait for itself\n   = name other jobs")
         #expect(message([Need(5), Need(5, on: .end)]) == "after: job 5 is there twice\n   = name each job once")
         #expect(
             message([Need(5)], KnownJob(end: .cancelled(by: .user(0))))
@@ -83,7 +84,7 @@ import Testing
             message([Need(5)], KnownJob(end: .doneWithWorkLeft))?.hasPrefix("the job would never start: ") == true)
         #expect(
             refusal { _ = try Submission.make(500, needs: (1...101).map { Need(JobID($0)) }) }
-                == "after: there are 101 jobs, and a job waits for at most 100")
+                == "after: there are 101 jobs, and a job waits for at most 100\n   = name fewer jobs")
     }
 
     @Test func `a job that has not ended, or is done, is not retried`() throws {

@@ -100,6 +100,21 @@ enum StoredForm {
         #expect(try StoredForm.value(RunOptions.self, of: "{}") == RunOptions())
     }
 
+    @Test func `a strict job is stored as one, and its retry is strict, too`() throws {
+        var options = RunOptions()
+        options.isStrict = true
+        #expect(try StoredForm.text(of: options) == #"{"strict":true,"version":1}"#)
+        #expect(try StoredForm.value(of: StoredForm.text(of: options)) == options)
+        #expect(options.arguments == ["--strict"])
+        var job = try Submission(
+            id: 17, owner: .user(1000), digest: "d", name: "night",
+            manifest: ManifestSource(.file(path: "/srv/a/night.yaml"), digest: "m"), options: options, at: .noon,
+            known: { _ in nil })
+        try job.cancel(by: .user(0), at: .noon)
+        let retry = try job.retry(as: 30, by: .token("7"), digest: "d2", at: .noon, known: { _ in nil })
+        #expect(retry.options.arguments == ["--strict", "--retry-broken"])
+    }
+
     @Test func `a retry tries broken pictures again, which is stored with it`() throws {
         var options = RunOptions()
         options.triesBroken = true
@@ -118,6 +133,16 @@ enum StoredForm {
         try job.processEnded(
             code: 0, leaving: .ended, text: "", progressed: true, leftovers: leftovers, at: .noon)
         #expect(QueueEntry(job).result == words)
+    }
+
+    @Test func `a job says why frames were kept, with the most frequent reasons`() throws {
+        var job = try Submission.running()
+        let reasons = ["edited": 5, "other job": 4, "not published": 3, "a": 2, "b": 1]
+        try job.processEnded(
+            code: 0, leaving: .ended, text: "", progressed: true, leftovers: .init(kept: 15, by: reasons), at: .noon)
+        #expect(QueueEntry(job).keptByReason == ["edited": 5, "other job": 4, "not published": 3, "a": 2])
+        #expect(try StoredForm.value(of: StoredForm.text(of: job.state)) == job.state)
+        #expect(QueueEntry(try Submission.ended()).keptByReason == nil)
     }
 
     @Test(arguments: [(nil, "/srv/a/night.yaml"), ("shown", "/srv/a/shown.yaml")] as [(String?, String)])
@@ -151,7 +176,7 @@ enum StoredForm {
     }
 
     @Test(arguments: [
-        (#"{"forced":true}"#, "options: there is no option 'forced'\n   = the options are set, force and deadline"),
+        (#"{"forced":true}"#, "options: there is no option 'forced'\n   = the options are set, force, strict and deadline"),
         (#"{"version":2}"#, "options: version 2 is of a later Penumbra\n   = this one knows version 1"),
     ])
     func `unknown options are refused`(text: String, message: String) {

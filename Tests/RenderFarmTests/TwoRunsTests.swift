@@ -365,6 +365,9 @@ import TestSupport
     @Test func `a notice of a job begins with the job's name`() {
         let words = RunNotice.job("photos", .orphans(["/out/a.png"])).text(from: "/")
         #expect(words.message == "photos: 1 output without an input any more; --delete-orphans removes them")
+        #expect(
+            RunNotice.job("photos", .orphans(["/out/a.png"], needsAll: true)).text(from: "/").message
+                == "photos: 1 output without an input any more; --delete-orphans=all removes them")
         #expect(words.kind == .files)
         #expect(words.paths == ["/out/a.png"])
     }

@@ -83,6 +83,21 @@ import Testing
         #expect(try frame(4, of: "run-1") == nil)
     }
 
+    @Test func `a frame whose output was kept says why`() throws {
+        try write("a", "b")
+        try publish("a", "b")
+        try store.write { writer in
+            let job = try writer.job(manifest: "/jobs/night.yaml", name: "night")
+            let texts = ["/out/a.webp", "/out/b.webp"].map { KeptNotice.text($0, reason: "\($0) was edited: by hand") }
+            _ = try writer.reportNew(texts, kind: KeptNotice.kind, isAll: true, job: job)
+        }
+        try run("run-1", "sk", at: Self.later)
+        #expect(try frame(1, of: "run-1")?.state == .skipped())
+        let kept = try #require(try frame(2, of: "run-1"))
+        #expect(kept.state == .kept(reason: "/out/b.webp was edited: by hand"))
+        #expect(StoredFrameLine(kept, published: nil).reason == "/out/b.webp was edited: by hand")
+    }
+
     @Test func `failed frames count, too`() throws {
         try write("a", "b", "c")
         try publish("a", "c")

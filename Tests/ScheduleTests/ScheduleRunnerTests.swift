@@ -34,7 +34,10 @@ import Testing
         #expect(submitted.owner == .schedule("nightly"))
         #expect(submitted.key == "schedule:nightly:\(service.time.now)")
         #expect(submitted.manifest == ManifestSource(.file(path: "/srv/night.yaml"), digest: "m"))
-        #expect((submitted.priority, submitted.labels, submitted.options) == (job.priority, job.labels, job.options))
+        #expect(
+            (submitted.priority, submitted.labels, submitted.options) == (
+                job.priority ?? .normal, job.labels, job.options
+            ))
         #expect(submitted.needs.isEmpty)
     }
 

@@ -32,10 +32,11 @@ import Testing
         request.notBefore = WallTime(milliseconds: 1_795_608_000_000)
         request.labels = try Labels(["show": "a"])
         request.options = try RunOptions(overrides: ["a=1"], isForced: true, deadline: 60)
+        request.options.isStrict = true
         let whole =
             #"{"after":[{"job":12,"on":"success"},{"job":13,"on":"end"}],"deadline":60,"force":true,"hold":true,"#
             + #""labels":{"show":"a"},"manifest":"/srv/a/night.yaml","not_before":"2026-11-25T12:00:00Z","priority":70,"#
-            + #""set":["a=1"]}"#
+            + #""set":["a=1"],"strict":true}"#
         #expect(try text(request) == whole)
         #expect(try value(whole) == request)
     }
@@ -263,7 +264,22 @@ import Testing
         #expect(try self.text(request) == text)
         #expect(try value(text) == request)
         #expect(try value(#"{"name":"b","scope":"read"}"#) == TokenRequest(name: "b", scope: .read))
+        let limited = #"{"max_priority":60,"name":"b","scope":"submit"}"#
+        #expect(try value(limited) == TokenRequest(name: "b", scope: .submit, maxPriority: Priority(60)))
+        #expect(try self.text(value(limited) as TokenRequest) == limited)
         #expect(TokenScope.read < .submit && .submit < TokenScope.admin)
+    }
+
+    @Test func `a change of a token names its highest priority, and a null removes it`() throws {
+        #expect(try value(#"{"max_priority":60}"#) == TokenChange(maxPriority: Priority(60)))
+        #expect(try value(#"{"max_priority":null}"#) == TokenChange(maxPriority: nil))
+        #expect(try text(TokenChange(maxPriority: nil)) == #"{"max_priority":null}"#)
+        #expect(
+            message(TokenChange.self, "{}")
+                == "the request changes nothing\n   = name max_priority: a number, or null for no limit")
+        #expect(
+            message(TokenChange.self, #"{"max_priority":101}"#)?.hasPrefix(
+                "priority: '101' is not a whole number from 0 to 100") == true)
     }
 
     @Test(arguments: [

@@ -19,7 +19,7 @@ import Testing
         #expect(request.trigger == .times(cron, zone: nil, missed: .once, overlap: .queue))
         #expect(request.isEnabled)
         #expect(request.job.source == .file(path: "/srv/a/night.yaml"))
-        #expect(request.job.priority.value == 70)
+        #expect(request.job.priority?.value == 70)
     }
 
     @Test func `a watch has times of quiet`() throws {

@@ -136,7 +136,7 @@ import Testing
                 == """
                 others may read the token's file \(path)
                    = chmod 600 \(path)
-                   = if others may have read it, revoke the token: penumbra token revoke
+                   = if others may have read it, revoke the token: 'penumbra token revoke'
                 """)
     }
 

@@ -54,7 +54,7 @@ import Testing
         let path = server.folder.file("none.sock")
         let client = APIClient(try ServiceAddress(text: path))
         let error = await failure { _ = try client.send(ClientRequest(.get, "/jobs", key: "k")) }
-        #expect(error?.message == "no service listens at \(path)\n   = start one: penumbra serve")
+        #expect(error?.message == "no service listens at \(path)\n   = start one: 'penumbra serve'")
         #expect(error?.outcome == .unavailable)
     }
 
@@ -268,7 +268,7 @@ import Testing
             error?.message == """
                 This address needs a token
                    = give a token: --token-file FILE, PENUMBRA_TOKEN, or 'token_file' in a config file
-                   = an administrator of the service makes one: penumbra token add NAME
+                   = an administrator of the service makes one: 'penumbra token add NAME'
                 """)
     }
 

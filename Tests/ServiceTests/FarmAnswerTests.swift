@@ -264,7 +264,7 @@ import Testing
         #expect(
             try refusal(.post, "/runs/by-hand/retry") == """
                 by-hand: no job of the service has this run
-                   = 'penumbra retry by-hand' does its failed frames again
+                   = 'penumbra retry by-hand' renders its failed frames again
                 """)
         try await farm.penumbra("submit", "night.yaml", "--force", "--wait", "--quiet")
         let run = try #require(try farm.job(1).run)

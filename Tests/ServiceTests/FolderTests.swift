@@ -100,7 +100,7 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
                 """
                 \(top)/other/night.yaml: a path outside of the token's folders
                 the manifest's folder: '\(top)/other' is outside of the token's folders: \(top)/team
-                   = read from one of these folders, or ask an admin for a token with '--root \(top)/other'
+                   = read from one of these folders, or ask an administrator for a token with '--root \(top)/other'
                 """))
         try await farm.end()
     }
@@ -128,9 +128,9 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
             result.errors == """
                 \(top)/team/wide.yaml: 2 paths outside of the token's folders
                 input '../other/*': '\(top)/other' is outside of the token's folders: \(top)/team
-                   = read from one of these folders, or ask an admin for a token with '--root \(top)/other'
+                   = read from one of these folders, or ask an administrator for a token with '--root \(top)/other'
                 output '../other/{stem}-new.png': '\(top)/other' is outside of the token's folders: \(top)/team
-                   = write to one of these folders, or ask an admin for a token with '--root \(top)/other'
+                   = write to one of these folders, or ask an administrator for a token with '--root \(top)/other'
 
                 """)
         #expect(try await farm.penumbra("queue", "--all", "--json").output.isEmpty)

@@ -91,4 +91,65 @@ import Testing
         #expect(try await farm.penumbra("token", "renew", "nobody").code == 66)
         try await farm.end()
     }
+
+    @Test func `a token with a highest priority cannot put its jobs before more urgent ones`() async throws {
+        let token = try await newToken("anna", "--max-priority", "40")
+        let list = try await farm.penumbra("token", "list")
+        #expect(list.lines.last?.contains(" to 40 ") == true, "\(list.output)")
+        // Without a priority it has the limit, because the normal one is higher.
+        #expect(try await penumbra("submit", "night.yaml", "--hold", token: token).code == 0)
+        #expect(try farm.job(1).priority.value == 40)
+        let tooHigh = try await penumbra("submit", "night.yaml", "--priority", "50", "--hold", token: token)
+        let words = """
+            priority: 50 is too high: this token allows at most 40
+               = choose a priority from 0 to 40, or ask an administrator to raise the limit ('penumbra token change')
+
+            """
+        #expect((tooHigh.code, tooHigh.errors) == (64, words))
+        let raised = try await penumbra("queue", "priority", "1", "--to", "50", token: token)
+        #expect(raised.code == 64)
+        #expect(raised.errors.contains(words), "\(raised.errors)")
+        #expect(try await penumbra("queue", "priority", "1", "--to", "40", token: token).code == 0)
+        #expect(try await penumbra("queue", "release", "1", token: token).code == 0)
+        try await farm.waitForEnd(of: 1)
+        #expect(try await penumbra("submit", "night.yaml", "--hold", "--force", token: token).code == 0)
+        let next = try await penumbra("queue", "run-next", "2", token: token)
+        #expect(next.code == 64)
+        #expect(next.errors.contains("this token cannot let a job run next: it allows a priority of at most 40"))
+        // Administrators have no limit, and a retry by the owner has the limit again.
+        #expect(try await farm.penumbra("queue", "priority", "2", "--to", "90").code == 0)
+        #expect(try await penumbra("queue", "cancel", "2", token: token).code == 0)
+        #expect(try await penumbra("queue", "retry", "2", token: token).code == 0)
+        #expect(try farm.job(3).priority.value == 40)
+        try await farm.end()
+    }
+
+    @Test func `the highest priority of a token can be changed, and administrators have none`() async throws {
+        let token = try await newToken("anna", "--max-priority", "40")
+        let changed = try await farm.penumbra("token", "change", "anna", "--max-priority", "80")
+        #expect(changed.output == "anna (\(Self.id(token))): its jobs may have a priority of at most 80\n")
+        #expect(try await penumbra("submit", "night.yaml", "--priority", "80", "--hold", token: token).code == 0)
+        #expect(try await penumbra("submit", "night.yaml", "--priority", "81", "--hold", token: token).code == 64)
+        let audit = try farm.client.send(ClientRequest(.get, "/audit")).body
+        #expect(String(decoding: audit, as: UTF8.self).contains(#""detail":"anna: max_priority 40 to 80""#))
+        let removed = try await farm.penumbra("token", "change", "anna", "--max-priority", "none")
+        #expect(removed.output == "anna (\(Self.id(token))): its jobs may have any priority\n")
+        #expect(try await penumbra("submit", "night.yaml", "--priority", "100", "--hold", token: token).code == 0)
+        let wrong = try await farm.penumbra("token", "change", "anna", "--max-priority", "all")
+        #expect(wrong.code == 64)
+        #expect(
+            wrong.errors.hasPrefix("Error: --max-priority: 'all' is not a whole number from 0 to 100\n"),
+            "\(wrong.errors)")
+        let admin = try await farm.penumbra("token", "add", "root", "--scope", "admin", "--max-priority", "80")
+        #expect(
+            (admin.code, admin.errors) == (
+                64,
+                """
+                max_priority: an administrator has no limit, because he could change it
+                   = Take the scope submit, or leave out the limit.
+
+                """
+            ))
+        try await farm.end()
+    }
 }

@@ -1,3 +1,4 @@
+import Catalogs
 import ExamplePictures
 import Foundation
 import Geometry
@@ -127,8 +128,59 @@ import Testing
         #expect(!kept.isEmpty)
         try await farm.start()
         #expect(try await ask("\(frames)/1/picture").status == 200)
-        #expect(farm.outputs(in: "service/thumbnails") == kept)
+        // The folder of large pictures is as new.
+        #expect(farm.outputs(in: "service/thumbnails").filter { $0 != "large" } == kept)
         try await farm.end()
+    }
+
+    // MARK: Large pictures
+
+    /// 50 megapixels, with a dark rectangle at the right of the last rows.
+    private func drawLarge(in name: String) throws -> AnyRaster {
+        let rect = PixelRect(x: 0, y: 0, width: 7200, height: 7000)
+        var samples = [UInt8](repeating: 200, count: rect.area)
+        for y in 6900..<7000 { for x in 7100..<7200 { samples[y * rect.width + x] = UInt8(truncatingIfNeeded: x * y) } }
+        let picture = AnyRaster.u8(Raster(rect: rect, layout: .gray, samples: samples))
+        try FileManager.default.createDirectory(atPath: farm.folder.file(name), withIntermediateDirectories: true)
+        try PictureFiles.write(
+            picture, to: farm.folder.file("\(name)/large.png"), options: ["compression": .integer(1)])
+        return picture
+    }
+
+    @Test(.enabled(if: hasLandlock, "this kernel has no Landlock"))
+    func `a large picture is made ready once, and its parts are shown to a token with folders`() async throws {
+        let whole = try drawLarge(in: "team/photos")
+        try farm.write(
+            "job: large\ninputs: photos/*\nfilters: [invert]\noutput: out/{stem}.png\n", to: "team/large.yaml")
+        try await farm.start("--web-socket")
+        let token = try await farm.penumbra("token", "add", "bot", "--scope", "submit", "--root", "\(farm.path)/team")
+            .output.trimmingCharacters(in: .newlines)
+        let submitted = try await farm.run(
+            "\(Farm.programs)/penumbra", ["submit", "team/large.yaml"],
+            environment: ["PENUMBRA_SERVER": farm.serviceFolder.webSocket, "PENUMBRA_TOKEN": token])
+        #expect(submitted.code == 0, "\(submitted.errors)")
+        let frames = "/runs/\(try #require(try await farm.waitForEnd(of: 1).run))/frames"
+        func part(_ query: String) async throws -> Answer {
+            while true {
+                let answer = try await ask(
+                    "\(frames)/1/crop?side=before&\(query)", headers: ["Authorization: Bearer \(token)"],
+                    socket: farm.serviceFolder.webSocket)
+                guard answer.status == 503 else { return answer }
+                #expect(answer.value("type") == "/problems/preparing", "\(answer.text)")
+                #expect(answer.headers.contains("Retry-After: 1"))
+            }
+        }
+        let corner = try await part("x=7000&y=6800&width=1024&height=1024")
+        #expect(corner.status == 200, "\(corner.text)\(farm.log)")
+        let rect = PixelRect(x: 7000, y: 6800, width: 200, height: 200)
+        #expect(try picture(corner.file, as: "png") == whole.cropped(to: rect).translated(x: -7000, y: -6800))
+        let reduced = try await part("x=0&y=0&width=7200&height=7000&scale=8")
+        #expect(try picture(reduced.file, as: "png").rect == PixelRect(x: 0, y: 0, width: 900, height: 875))
+        // They were read from levels, and nothing had to be said about them.
+        #expect(!farm.outputs(in: "service/thumbnails/large").isEmpty)
+        #expect(!farm.log.contains("parts of large pictures"))
+        try await farm.end()
+        #expect(farm.outputs(in: "service/thumbnails/large").isEmpty)
     }
 
     // MARK: No pictures

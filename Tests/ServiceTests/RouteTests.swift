@@ -98,6 +98,7 @@ import Testing
         Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read"}"#),
+        Row("PATCH", "/api/v1/tokens/{token}", .admin, 200, body: #"{"max_priority": 60}"#),
         Row("POST", "/api/v1/tokens/{token}/renew", .admin, 200),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
         Row("POST", "/api/v1/session", .open, 201, body: #"{"token": "{new token}"}"#),
@@ -126,7 +127,7 @@ import Testing
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
             schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
             queries: NoAnswers(),
-            pictures: PictureMaker(
+            pictures: PagePictures(
                 PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw FarmQueryError.busy }),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,

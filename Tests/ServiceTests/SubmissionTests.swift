@@ -148,7 +148,7 @@ import Testing
 
     @Test func `a list that a filter leaves empty says so`() async throws {
         try await farm.start()
-        #expect(try await farm.penumbra("queue").output == "no jobs; 'penumbra submit MANIFEST' hands one in\n")
+        #expect(try await farm.penumbra("queue").output == "no jobs; 'penumbra submit MANIFEST' submits one\n")
         let found = try await farm.penumbra("queue", "--filter", "name=nosuch")
         #expect(found.output == "no job matches; --all looks at jobs that have ended, too\n")
         #expect(try await farm.penumbra("queue", "--all", "--filter", "name=nosuch").output == "no job matches\n")
@@ -161,7 +161,7 @@ import Testing
         #expect(result.code == 69)
         #expect(
             result.errors
-                == "no service listens at \(farm.serviceFolder.controlSocket)\n   = start one: penumbra serve\n")
+                == "no service listens at \(farm.serviceFolder.controlSocket)\n   = start one: 'penumbra serve'\n")
     }
 
     @Test func `a command that guessed the service says how to name another one`() async throws {
@@ -170,7 +170,7 @@ import Testing
         #expect(
             result.errors == """
                 no service listens at \(farm.folder.file("home/penumbra-service/control.sock"))
-                   = start one: penumbra serve
+                   = start one: 'penumbra serve'
                    = or name a service that somebody else has started: 'server' in a config file, PENUMBRA_SERVER, or --server
 
                 """)
@@ -186,7 +186,7 @@ import Testing
         #expect(
             other.errors == """
                 no service listens at \(farm.folder.file("other-service/control.sock"))
-                   = start one: penumbra serve
+                   = start one: 'penumbra serve'
 
                 """)
         try farm.write("server: nowhere\n", to: "config/penumbra/penumbra.yaml")
@@ -233,6 +233,11 @@ import Testing
             let job = try await farm.waitForEnd(of: number)
             #expect(job.state == .done && job.exitCode == 0)
             #expect(job.result == "done; 3 frames kept as they were")
+            let reasons = try #require(job.keptByReason)
+            #expect(Array(reasons.values) == [3])
+            #expect(reasons.keys.allSatisfy { $0.hasPrefix("published by the job 'night' of ") }, "\(reasons)")
+            let shown = try await farm.penumbra("queue", "show", "\(number)")
+            #expect(shown.output.contains("\nkept: 3 frames: published by the job 'night' of "), "\(shown.output)")
             let log = String(
                 decoding: try farm.client.send(ClientRequest(.get, "/jobs/\(number)/log")).body, as: UTF8.self)
             #expect(
@@ -285,7 +290,7 @@ import Testing
             third.errors == """
                 \(farm.stateFolder): the runs of this state folder belong to another service \
                 (process \(farm.processID), folder \(farm.serviceFolder.path))
-                   = hand jobs in there, or give this service another --state-dir
+                   = submit jobs there, or give this service another --state-dir
 
                 """)
         #expect(try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet").code == 0)

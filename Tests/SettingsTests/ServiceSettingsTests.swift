@@ -60,6 +60,7 @@ import Testing
                     labels: {show: night}
                     set: ['filters[0].gaussian.radius=3']
                     force: true
+                    strict: true
                     deadline: 6h
                 - {name: short, cron: '@daily', submit: {manifest: /srv/short.yaml}}
 
@@ -67,7 +68,7 @@ import Testing
         ).service.value
         var job = ConfiguredSchedule.Job(manifest: "/etc/penumbra/jobs/night.yaml")
         (job.priority, job.labels, job.overrides) = (70, ["show": "night"], ["filters[0].gaussian.radius=3"])
-        (job.isForced, job.deadline) = (true, 21_600)
+        (job.isForced, job.isStrict, job.deadline) = (true, true, 21_600)
         #expect(
             service.schedules == [
                 ConfiguredSchedule(

@@ -375,6 +375,38 @@ import Testing
         #expect(try settings(files: files, home: "/home/ben").tokenFile.value == "/home/ben/.config/penumbra/token")
     }
 
+    @Test func `a path of a config file that begins with ~ begins in the home folder of its user`() throws {
+        let site = """
+            state_dir: ~/state
+            scratch: ~/scratch
+            worker: ~/bin/penumbra-worker
+            plugin_folders: [~/plugins, plugins]
+            slurm: {folder: ~/shared}
+            notifications: {sendmail: ~/bin/sendmail}
+            service: {schedules: [{name: night, cron: daily, submit: {manifest: ~/night.yaml}}]}
+
+            """
+        let files = ["/etc/penumbra/penumbra.yaml": site]
+        let ada = try settings(files: files)
+        #expect(ada.stateFolder.value == "/home/ada/state")
+        #expect(ada.scratch.value == "/home/ada/scratch")
+        #expect(ada.worker.value == "/home/ada/bin/penumbra-worker")
+        #expect(ada.pluginFolders.value == ["/home/ada/plugins", "/etc/penumbra/plugins"])
+        #expect(ada.slurm.value.folder == "/home/ada/shared")
+        #expect(ada.sendmail.value == "/home/ada/bin/sendmail")
+        #expect(ada.service.value.schedules.map(\.job.manifest) == ["/home/ada/night.yaml"])
+        #expect(try settings(files: files, home: "/home/ben").stateFolder.value == "/home/ben/state")
+        // Only a home folder of the user's own: other names may begin with '~'.
+        let file = try settings(files: ["/etc/penumbra/penumbra.yaml": "state_dir: ~ben\n"])
+        #expect(file.stateFolder.value == "/etc/penumbra/~ben")
+    }
+
+    @Test func `a variable that no shell has expanded begins in the home folder, too`() throws {
+        let environment = ["PENUMBRA_STATE_DIR": "~/state", "PENUMBRA_SCRATCH": "~"]
+        #expect(try settings(environment: environment).stateFolder.value == "/home/ada/state")
+        #expect(try settings(environment: environment).scratch.value == "/home/ada")
+    }
+
     @Test func `a user's file and PENUMBRA_SERVER override the site's service`() throws {
         var files = ["/etc/penumbra/penumbra.yaml": "server: /run/penumbra/web.sock\ntoken_file: /etc/penumbra/token\n"]
         files["/home/ada/.config/penumbra/penumbra.yaml"] = "server: http://127.0.0.1:8642\ntoken_file: token\n"

@@ -94,7 +94,7 @@ import Testing
             words == [
                 """
                 a folder of the token is a symbolic link now, and leads to '\(top)/other'
-                   = put the folder back, or ask an admin for a token with '--root \(top)/other'
+                   = put the folder back, or ask an administrator for a token with '--root \(top)/other'
                 """
             ])
     }

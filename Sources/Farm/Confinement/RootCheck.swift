@@ -77,7 +77,7 @@ package struct OutsidePath: Hashable, Sendable {
         let action = path.access == .read ? "read from" : "write to"
         return """
             \(path.origin): '\(shown)'\(link) is outside of the token's folders\(roots.isEmpty ? ", of which it has none" : ": \(folders)")
-               = \(action) one of these folders, or ask an admin for a token with '--root \(VisibleText.line(folder))'
+               = \(action) one of these folders, or ask an administrator for a token with '--root \(VisibleText.line(folder))'
             """
     }
 }

@@ -109,7 +109,9 @@ package struct InspectedPicture: Sendable {
         let (findings, stop): (Freshness.Findings, StopReason?) =
             files.isEmpty
             ? ([:], nil) : await DigestQuery.run(files, job: FileQuery.job, settings: settings, loop: loop())
-        return (known.map { InspectedPicture($0, findings, folders, readsOriginals) }, stop)
+        var taken: Set<[UInt8]> = []
+        let found = known.map { InspectedPicture($0, findings, folders, readsOriginals, &taken) }
+        return (found, stop)
     }
 
     /// A picture's originals, and originals of other paths that may be its own.
@@ -125,8 +127,10 @@ package struct InspectedPicture: Sendable {
         DigestTask.File(path: picture.path, bytes: picture.bytes)
     }
 
+    /// - Parameter taken: the former paths of pictures that are known by other names now.
     private init(
-        _ known: Known, _ findings: Freshness.Findings, _ folders: OpenFolders?, _ readsOriginals: Bool
+        _ known: Known, _ findings: Freshness.Findings, _ folders: OpenFolders?, _ readsOriginals: Bool,
+        _ taken: inout Set<[UInt8]>
     ) {
         let (picture, own) = (known.picture, known.kept.originals)
         (self.picture, distrust) = (picture, known.kept.distrust)
@@ -144,7 +148,12 @@ package struct InspectedPicture: Sendable {
         trusted = own.filter { [user = content?.user] in $0.isTrusted(with: user) }
         let condition = PictureState(trusted, content, holds: holds)
         let moved = content.flatMap { content in
-            known.elsewhere.first { $0.isTrusted(with: content.user) && $0.record.isBlurred(content) }
+            let alike = known.elsewhere.filter { $0.isTrusted(with: content.user) && $0.record.isBlurred(content) }
+            // Several pictures may have had the same bytes. One that has another name now is no longer at its path.
+            return alike.first { original in
+                let path = original.picture.exactPath
+                return !original.isRestored && !taken.contains(path) && !FileSystem.exists(path)
+            } ?? alike.first
         }
         switch (condition, moved) {
         case (.unknown, let moved?), (.edited, let moved?):
@@ -152,6 +161,7 @@ package struct InspectedPicture: Sendable {
             originals = [moved] + own
             (isMoved, isUntrusted) = (true, false)
             isForeign = content?.user != moved.record.attributes.user
+            taken.insert(moved.picture.exactPath)
         case (.edited, nil) where trusted.allSatisfy(\.isRestored):
             // The blurred picture has another name now, and its original was restored there.
             self.condition = .unknown

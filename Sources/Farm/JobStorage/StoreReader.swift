@@ -70,6 +70,15 @@ package struct StoreReader {
         try String.fetchOne(database, sql: "SELECT text FROM recipes WHERE id = ?", arguments: [id.number])
     }
 
+    /// Why the latest run of a job that looked at an output has kept it. Nil if it has not.
+    package func keptReason(of job: JobID, output path: String) throws -> String? {
+        let beginning = KeptNotice.beginning(path)
+        let text = try String.fetchOne(
+            database, sql: "SELECT text FROM notices WHERE job = ? AND substr(text, 1, ?) = ?",
+            arguments: [job.number, beginning.unicodeScalars.count, beginning])
+        return text.map { String($0.unicodeScalars.dropFirst(beginning.unicodeScalars.count)) }
+    }
+
     package func broken(of job: JobID) throws -> [BrokenRecord] {
         let rows = try Row.fetchAll(
             database,

@@ -241,6 +241,7 @@ extension RunCounts {
     private var isPlausible: Bool {
         let counts =
             [frames, work, published, skipped, kept, stillBroken, failed, left] + (failedByCause ?? [:]).values
+            + (keptByReason ?? [:]).values
         return counts.allSatisfy(StoredNumbers.counts.contains) && (0...Int.max / 2).contains(bytesWritten)
             && [seconds, megapixels].allSatisfy { (0...1e12).contains($0) }
     }

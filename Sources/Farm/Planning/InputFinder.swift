@@ -16,6 +16,11 @@ struct SearchWarnings: Sendable {
     /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
     /// folders`.
     var passedBy: [String: Int] = [:]
+    /// The number of pictures that are no inputs because their names begin with a dot.
+    var hiddenPictures = 0
+    /// The number of pictures that a pattern of one extension leaves out only because they have another one, by
+    /// extension: `.jpeg`.
+    var otherPictures: [String: Int] = [:]
     /// Everything that could not be inspected and that no `exclude` names. Each once.
     var unreadableFolders: [UnreadableFolder] = []
 }
@@ -179,6 +184,7 @@ struct InputFinder {
                 let ext = PathBytes.lowercased(PathBytes.fileExtension(of: name))
                 let kind = ext.isEmpty ? "without an extension" : ".\(NonUTF8Name.readable(ext))"
                 if !positions.isEmpty { countSkipped(name, kind, pattern, folderRules) }
+                countMissed(name, kind, pattern, positions, folderRules)
             case .other:
                 // Pipes are never opened: a pipe without a writer would block.
                 guard !positions.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
@@ -207,6 +213,21 @@ struct InputFinder {
             folderRules.exclusions(of: name).isEmpty
         else { return }
         warnings.passedBy[kind, default: 0] += 1
+    }
+
+    /// Counts a picture that the user may have meant: its name begins with a dot, or its extension is not that of the
+    /// pattern.
+    private mutating func countMissed(
+        _ name: ArraySlice<UInt8>, _ kind: String, _ pattern: InputPattern, _ positions: [Int],
+        _ folderRules: FolderRules
+    ) {
+        guard let miss = pattern.miss(name, at: positions), folderRules.isFirstToMiss(pattern),
+            folderRules.dir(of: name) == nil, folderRules.exclusions(of: name).isEmpty
+        else { return }
+        switch miss {
+        case .hidden: warnings.hiddenPictures += 1
+        case .otherExtension: warnings.otherPictures[kind, default: 0] += 1
+        }
     }
 
     /// A folder that is excluded as a whole is not opened, because its disk may not answer. A folder that cannot be

@@ -95,6 +95,11 @@ struct FolderRules {
         patterns.first { $0.pattern.accepts(name, at: $0.positions) }?.dir
     }
 
+    /// Whether no earlier pattern counts the pictures of this folder that are left out.
+    func isFirstToMiss(_ pattern: InputPattern) -> Bool {
+        patterns.first { $0.pattern.countsMisses }?.pattern.text == pattern.text
+    }
+
     /// The pattern that would take this file as an input. Nil if there is none.
     func pattern(matching name: ArraySlice<UInt8>) -> InputPattern? {
         guard let found = patterns.first(where: { $0.pattern.accepts(name, at: $0.positions) }), !excludes(name) else {
@@ -125,6 +130,8 @@ struct InputPattern: Sendable {
     let glob: GlobPattern
     /// The extensions of pictures in lower case. They decide which files of a folder are inputs.
     private let extensions: Set<[UInt8]>
+    /// The extension that all matches of a glob have: `jpg` for `scans/**/*.jpg`. Nil if there is no such extension.
+    private let onlyExtension: [UInt8]?
 
     /// Inspects the path of an entry without wildcards.
     init(_ entry: String, in folder: String, pictures extensions: Set<[UInt8]>) {
@@ -134,6 +141,13 @@ struct InputPattern: Sendable {
         kind = isRemote ? .remote : written.isLiteral ? Self.kind(of: written.text) : .glob
         glob = kind == .folder ? GlobPattern("**/*", in: written.text) : written
         self.extensions = extensions
+        onlyExtension = kind == .glob ? Self.onlyExtension(of: PathText.name(of: text)) : nil
+    }
+
+    private static func onlyExtension(of name: String) -> [UInt8]? {
+        let found = Array(PathBytes.fileExtension(of: Array(name.utf8)[...]))
+        let isFixed = !found.isEmpty && !NamePattern.hasWildcard(String(decoding: found, as: UTF8.self))
+        return isFixed && !found.contains(UInt8(ascii: "}")) ? found : nil
     }
 
     private static func kind(of path: String) -> Kind {
@@ -149,6 +163,30 @@ struct InputPattern: Sendable {
         if kind != .file, ReceiptName.isReceipt(name) { return false }
         return kind != .folder || extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: name)))
     }
+
+    /// Why a picture is no input although it looks like one.
+    enum Miss: Hashable, Sendable {
+        /// Its name begins with a dot.
+        case hidden
+        /// Only its extension is not the one of the pattern.
+        case otherExtension
+    }
+
+    var countsMisses: Bool { kind == .folder || onlyExtension != nil }
+
+    /// Why a file that the pattern does not match may be meant nevertheless. Nil if there is no such reason.
+    func miss(_ name: ArraySlice<UInt8>, at positions: [Int]) -> Miss? {
+        guard countsMisses, !positions.isEmpty, !name.starts(with: Self.ownPrefix) else { return nil }
+        let ext = PathBytes.fileExtension(of: name)
+        guard extensions.contains(PathBytes.lowercased(ext)) else { return nil }
+        if name.first == PathBytes.dot { return accepts(name.dropFirst(), at: positions) ? .hidden : nil }
+        guard let onlyExtension else { return nil }
+        let similar = Array(name.dropLast(ext.count)) + onlyExtension
+        return accepts(similar[...], at: positions) ? .otherExtension : nil
+    }
+
+    /// The prefix of the names of Penumbra's own files beside others.
+    private static let ownPrefix = Array(".penumbra-".utf8)
 
     /// Whether a file of a folder matches if the folder is at these positions of ``glob``.
     func accepts(_ name: ArraySlice<UInt8>, at positions: [Int]) -> Bool {

@@ -35,6 +35,11 @@ package struct JobPlan: Sendable {
     /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
     /// folders`.
     package let passedBy: [String: Int]
+    /// The number of pictures that are no inputs because their names begin with a dot.
+    package let hiddenPictures: Int
+    /// The number of pictures that a pattern of one extension leaves out only because they have another one, by
+    /// extension: `.jpeg`.
+    package let otherPictures: [String: Int]
     /// Entries of `exclude` that excluded nothing.
     private let unusedExcludes: [ExcludePattern]
     let rules: InputRules
@@ -124,6 +129,8 @@ package struct JobPlan: Sendable {
         danglingLinks = Set(warnings.danglingLinks).sorted()
         unusedExcludes = warnings.unusedExcludes
         passedBy = warnings.passedBy
+        hiddenPictures = warnings.hiddenPictures
+        otherPictures = warnings.otherPictures
         missingPaths = warnings.missing
         unreadableFolders = warnings.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")

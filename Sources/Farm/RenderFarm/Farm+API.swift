@@ -360,7 +360,7 @@ private struct EventListener: RunListener {
         case .notice(let notice): receive(.message(Farm.Message(notice.text(from: folder))))
         case .ended(let end): receive(.ended(job: end.job.name))
         case .handedOver(let job, _): receive(.ended(job: job))
-        case .detached: break
+        case .finished, .detached: break
         }
     }
 }

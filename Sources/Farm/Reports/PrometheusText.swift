@@ -38,7 +38,7 @@ package enum PrometheusText {
     static func prefix(_ family: String, _ job: String) -> String { "\(family){\(label("job", job))} " }
 
     /// `name="value"`, with the three escapes of the format.
-    static func label(_ name: String, _ value: String) -> String {
+    package static func label(_ name: String, _ value: String) -> String {
         var text = "\(name)=\""
         // This compares code points, because a carriage return with a newline is one Character.
         for scalar in value.unicodeScalars {

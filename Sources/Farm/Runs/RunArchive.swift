@@ -145,7 +145,10 @@ extension RunArchive {
             DetachedEnds.take(into: state)
             found = try readAgain { try $0.run(named: name).map { [$0] } ?? [] }.first
         }
-        guard let found else { throw FarmError(.missingInput, "no run is called '\(PathText.visible(name))'") }
+        guard let found else {
+            throw FarmError(
+                .missingInput, "no run is called '\(PathText.visible(name))'\n   = 'penumbra status' lists the runs")
+        }
         return found
     }
 
@@ -495,7 +498,7 @@ package struct RunStatus: Sendable {
             reason = condition.isGoingOn ? nil : folder.lastStop
             return
         }
-        (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
+        (exitCode, reason, ended) = (end.exitCode, end.reason ?? stored.counts.trouble?.reason, end.time)
         condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
     }
 

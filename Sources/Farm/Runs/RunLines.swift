@@ -22,7 +22,7 @@ package struct RunLine: Hashable, Sendable, Codable {
     /// The number of frames with work, and how many of them have ended.
     package let work: Int
     package let concluded: Int
-    package let counts: RunCounts
+    package private(set) var counts: RunCounts
     /// The argument of `--run-dir`; nil for a run of one machine.
     package private(set) var runDir: String?
     /// What it is doing; nil if no coordinator has it.
@@ -53,6 +53,13 @@ package struct RunLine: Hashable, Sendable, Codable {
         counts = run.counts
     }
 
+    /// The line without the names of pictures, for a list of many runs.
+    package var inList: RunLine {
+        var line = self
+        line.counts.trouble = counts.trouble?.withoutNames
+        return line
+    }
+
     /// Nil for a word of a later version.
     package var condition: RunStatus.Condition? { RunStatus.Condition(rawValue: state) }
 
@@ -71,7 +78,7 @@ package struct RunList: Hashable, Sendable, Codable {
 
     package let runs: [RunLine]
 
-    package init(_ runs: [RunLine]) { self.runs = runs }
+    package init(_ runs: [RunLine]) { self.runs = runs.map(\.inList) }
 }
 
 /// The JSON of a frame of a run.
@@ -82,6 +89,8 @@ package struct StoredFrameLine: Hashable, Sendable, Codable {
     package let input: String
     package let outputs: [String]
     package let state: String
+    /// Why its outputs were kept. Nil if that is not known.
+    package private(set) var reason: String?
     package private(set) var cause: String?
     package private(set) var message: String?
     package private(set) var seconds: Double?
@@ -99,7 +108,8 @@ package struct StoredFrameLine: Hashable, Sendable, Codable {
         switch frame.state {
         case .failed(let cause, let message): (self.cause, self.message) = (cause, message)
         case .stillBroken(_, let message): self.message = message.isEmpty ? nil : message
-        case .open, .published, .skipped, .kept, .left: break
+        case .kept(let reason): self.reason = reason.isEmpty ? nil : reason
+        case .open, .published, .skipped, .left: break
         }
     }
 }

@@ -26,7 +26,9 @@ package final class UnrecordedFrames: Sendable {
             // The run has read the files of such a frame, and found them up to date. It then records the frame without outputs.
             guard recorded.state.kind == .skipped, recorded.outputs.allSatisfy(\.isEmpty), try archive.isLatest(run)
             else { return recorded }
-            return try archive.frame(id, input: recorded.input, .skipped, of: run) ?? recorded
+            // The record does not tell whether its outputs were up to date or kept, and the map does.
+            let cell = try archive.map(of: run)?[id] == .kept ? FrameMap.Cell.kept : .skipped
+            return try archive.frame(id, input: recorded.input, cell, of: run) ?? recorded
         }
         guard try archive.isLatest(run), let cell = try archive.map(of: run)?[id] else { return nil }
         let inputs = try inputs(of: run, archive)
@@ -137,18 +139,21 @@ extension RunArchive {
         _ id: FrameID, input: String, _ cell: FrameMap.Cell, of run: RunStatus
     ) throws -> StoredFrame? {
         let found = try store?.read {
-            reader -> (outputs: [(path: String, recipe: String)], broken: BrokenRecord?, recipe: String?)? in
+            reader -> (
+                outputs: [(path: String, recipe: String)], broken: BrokenRecord?, recipe: String?, kept: String?
+            )? in
             guard let job = try reader.job(manifest: run.stored.manifest, name: run.stored.job) else { return nil }
             let broken = try reader.broken(of: job).first { PathKey($0.input) == PathKey(input) && $0.page == id.page }
             let outputs = try reader.outputs(of: job, input: input, page: id.page)
-            return (outputs, broken, try broken.flatMap { try reader.recipe($0.recipe) })
+            let kept = try outputs.lazy.compactMap { try reader.keptReason(of: job, output: $0.path) }.first
+            return (outputs, broken, try broken.flatMap { try reader.recipe($0.recipe) }, kept)
         }
-        guard let (outputs, broken, tried) = found else { return nil }
+        guard let (outputs, broken, tried, kept) = found else { return nil }
         let recipe = outputs.isEmpty ? tried ?? "" : outputs.map(\.recipe).joined(separator: "\n")
         let state: FrameResult =
             switch cell {
             case .skipped: .skipped()
-            case .kept: .kept(reason: "")
+            case .kept: .kept(reason: kept ?? "")
             case .stillBroken: .stillBroken(since: broken?.since ?? 0, message: broken?.message ?? "")
             case .left: .left
             // Frames in other states are recorded.

@@ -40,15 +40,15 @@ struct ConfigFile {
     /// As they are printed. Empty if there are none.
     let errors: [String]
 
-    /// - Parameter folder: The absolute folder that relative paths in the file start from, which is the file's own.
-    init(bytes: [UInt8], name: String, folder: String) {
+    /// - Parameter base: The folder that relative paths in the file start from, which is the file's own.
+    init(bytes: [UInt8], name: String, base: PathBase) {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: name, log: log)
         var values = GivenValues()
         if !Self.hasOnlyComments(bytes), let node = BlockParser.parse(text, log: log),
             var reader = MappingReader(node, of: "the config file", log: log)
         {
-            values = Self.read(&reader, folder)
+            values = Self.read(&reader, base)
         }
         self.values = values
         errors = log.sorted().map { Self.meant($0).rendered(in: SourceSet(file: text)) }
@@ -68,8 +68,8 @@ struct ConfigFile {
         }
     }
 
-    private static func read(_ reader: inout MappingReader, _ folder: String) -> GivenValues {
-        let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
+    private static func read(_ reader: inout MappingReader, _ base: PathBase) -> GivenValues {
+        let path = ValueReader<String>.nonEmptyText.map(base.absolute)
         var values = GivenValues()
         values.workers =
             reader.optional(
@@ -89,7 +89,7 @@ struct ConfigFile {
         values.silence = reader.optional("silence", .duration(in: GivenValues.silenceRange))
         values.reduceTransparency = reader.optional("reduce_transparency", .boolean)
         values.engine = reader.optional("engine", .choice)
-        values.slurm = reader.optional("slurm", SlurmReader.wishes(folder, from: .user))
+        values.slurm = reader.optional("slurm", SlurmReader.wishes(path, from: .user))
         values.commands = reader.optional("commands", .commands(path))
         values.onEnd = reader.optional("on_end", .targets(path))
         let hasOnFailure = reader.entry("on_failure") != nil
@@ -100,9 +100,7 @@ struct ConfigFile {
         values.sendmail = notifications?.sendmail
         values.late = notifications?.late
         values.server = reader.optional("server", .nonEmptyText)
-        // The home folder differs from user to user, also in the file of the machine.
-        values.tokenFile = reader.optional(
-            "token_file", .nonEmptyText.map { PathNames.isAbsolute($0) || $0.hasPrefix("~/") ? $0 : "\(folder)/\($0)" })
+        values.tokenFile = reader.optional("token_file", path)
         values.service = reader.optional("service", .service(path))
         reader.finish()
         return values

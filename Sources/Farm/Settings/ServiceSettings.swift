@@ -52,6 +52,7 @@ package struct ConfiguredSchedule: Hashable, Sendable {
         package var labels: [String: String] = [:]
         package var overrides: [String] = []
         package var isForced = false
+        package var isStrict = false
         /// In seconds.
         package var deadline: Int?
 
@@ -182,13 +183,14 @@ extension ValueReader where Value == ConfiguredSchedule.Job {
             let labels = reader.value("labels", .labels, default: [:])
             let overrides = reader.value("set", .list(of: .nonEmptyText), default: [])
             let isForced = reader.value("force", .boolean, default: false)
+            let isStrict = reader.value("strict", .boolean, default: false)
             // A week, as for 'penumbra run --deadline'.
             let deadline = reader.optional("deadline", .seconds(in: 1...604_800))
             reader.finish(aliases: ["path": "manifest", "label": "labels", "prio": "priority"])
             guard let manifest else { return nil }
             var job = ConfiguredSchedule.Job(manifest: manifest)
             (job.priority, job.labels, job.overrides) = (priority, labels, overrides)
-            (job.isForced, job.deadline) = (isForced, deadline.map { Int($0.rounded()) })
+            (job.isForced, job.isStrict, job.deadline) = (isForced, isStrict, deadline.map { Int($0.rounded()) })
             return job
         }
     }

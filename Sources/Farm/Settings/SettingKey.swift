@@ -56,7 +56,9 @@ extension SettingKey {
     static let stateFolder = SettingKey(
         "state_dir", variable: "PENUMBRA_STATE_DIR", flag: "--state-dir", takes: "a folder",
         fallback: "$XDG_STATE_HOME/penumbra, or ~/.local/state/penumbra",
-        "Where runs keep their state: the database of outputs, locks, journals and logs. The folder must be on a local disk."
+        "Where runs keep their state: the database of outputs, locks, journals and logs. The folder must be on a local disk. "
+            + "Each user needs a folder of their own. "
+            + "In a config file, a path that begins with '~/' begins in the home folder of the user who runs the command."
     )
     static let nice = SettingKey(
         "nice", variable: "PENUMBRA_NICE",

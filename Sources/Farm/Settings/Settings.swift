@@ -153,7 +153,7 @@ package struct Settings: Sendable {
             return Setting(lists.dropFirst().reduce(lists[0], combine), .files(given.map(\.path)))
         }
 
-        let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)" }
+        let absolute = PathBase(folder: launch.currentFolder, home: launch.homeFolder).absolute
         workers = layered(launch.cores, \.workers, .workers, flag: flags.workers)
         memory = layered(launch.memory / 10 * 6, \.memory, .memory)
         let state = layered(
@@ -185,9 +185,7 @@ package struct Settings: Sendable {
         late = layered([], \.late, .late)
         sendmail = layered(Self.usualSendmail, \.sendmail, .sendmail)
         server = Self.optional(layered("", \.server, .server)) { $0 }
-        tokenFile = Self.optional(layered("", \.tokenFile, .tokenFile)) { path in
-            path.hasPrefix("~/") ? launch.homeFolder + path.dropFirst() : absolute(path)
-        }
+        tokenFile = Self.optional(layered("", \.tokenFile, .tokenFile), absolute)
         service = layered(ServiceSettings(), \.service, .service)
         configFiles = files.map(\.path)
         configFile = configFiles.first
@@ -260,7 +258,7 @@ package struct Settings: Sendable {
     private static func contents(_ bytes: [UInt8], _ path: String, _ launch: LaunchEnvironment) -> ConfigFile {
         let absolute = PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)"
         let folder = PathNames.folder(of: absolute) ?? ""
-        return ConfigFile(bytes: bytes, name: path, folder: folder)
+        return ConfigFile(bytes: bytes, name: path, base: PathBase(folder: folder, home: launch.homeFolder))
     }
 }
 

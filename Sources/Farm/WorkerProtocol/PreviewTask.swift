@@ -40,6 +40,8 @@ package struct PreviewTask: Hashable, Sendable, Codable {
     package let comparison: Comparison?
     /// The format of the preview's own file.
     package let fileFormat: String
+    /// The options of that format, by name. Those that are missing have their usual values.
+    package let fileOptions: [String: ParameterValue]
     package let path: String
     /// In bytes. Larger parts of a picture are not decoded at once, but streamed.
     package let memory: Int
@@ -47,7 +49,7 @@ package struct PreviewTask: Hashable, Sendable, Codable {
     package init(
         input: InputSpec, chains: [[FilterInvocation]], output: OutputSpec, others: [OutputSpec], view: View,
         comparison: Comparison?,
-        fileFormat: String, path: String, memory: Int
+        fileFormat: String, fileOptions: [String: ParameterValue] = [:], path: String, memory: Int
     ) {
         self.input = input
         self.chains = chains
@@ -56,6 +58,7 @@ package struct PreviewTask: Hashable, Sendable, Codable {
         self.view = view
         self.comparison = comparison
         self.fileFormat = fileFormat
+        self.fileOptions = fileOptions
         self.path = path
         self.memory = memory
     }

@@ -1,5 +1,5 @@
 /// A file, and why a message or a report names it.
-package struct FileReason: Hashable, Sendable, Encodable {
+package struct FileReason: Hashable, Sendable, Codable {
     package let path: String
     package let reason: String
 

@@ -18,17 +18,21 @@ package struct RunCounts: Hashable, Codable, Sendable {
     package var bytesWritten = 0
     /// The failed frames by cause; nil in records of older versions.
     package var failedByCause: [String: Int]?
+    /// The kept frames by the reason; nil if there are none, and in records of older versions.
+    package private(set) var keptByReason: [String: Int]?
     /// Messages about workers.
     package var notes: [String]?
     /// Set if the run rendered everything again.
     package var rerun: FullRerun?
+    /// Nil if there was none, and in records of older versions.
+    package var trouble: RunTrouble?
 
     package init() {}
 
     /// The names are stored.
     private enum CodingKeys: String, CodingKey {
         case frames, work, published, skipped, kept, stillBroken, failed, left, seconds, megapixels, bytesWritten
-        case failedByCause, notes
+        case failedByCause, keptByReason, notes, trouble
         case rerun = "remaking"
     }
 
@@ -56,7 +60,9 @@ package struct RunCounts: Hashable, Codable, Sendable {
         case .open: break
         case .published: published += 1
         case .skipped: skipped += 1
-        case .kept: kept += 1
+        case .kept(let reason):
+            kept += 1
+            keptByReason = (keptByReason ?? [:]).adding(1, to: reason)
         case .stillBroken: stillBroken += 1
         case .failed(let cause, _):
             failed += 1
@@ -65,7 +71,7 @@ package struct RunCounts: Hashable, Codable, Sendable {
         }
     }
 
-    /// Adds the counts of another run. A sum does not have the other run's ``rerun``.
+    /// Adds the counts of another run. A sum does not have the other run's ``rerun`` and ``trouble``.
     package static func += (sum: inout RunCounts, other: RunCounts) {
         sum.frames += other.frames
         sum.work += other.work
@@ -81,7 +87,23 @@ package struct RunCounts: Hashable, Codable, Sendable {
         if let causes = other.failedByCause {
             sum.failedByCause = (sum.failedByCause ?? [:]).merging(causes, uniquingKeysWith: +)
         }
+        for (reason, count) in (other.keptByReason ?? [:]).sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+            sum.keptByReason = (sum.keptByReason ?? [:]).adding(count, to: reason)
+        }
         if let notes = other.notes { sum.notes = (sum.notes ?? []) + notes }
+    }
+}
+
+extension [String: Int] {
+    /// Some reasons name another job or version, so there is no end of different ones.
+    private static let mostReasons = 16
+    private static let otherReasons = "other reasons"
+
+    fileprivate func adding(_ count: Int, to reason: String) -> [String: Int] {
+        var sums = self
+        let isKnown = self[reason] != nil || self.count < Self.mostReasons
+        sums[isKnown && !reason.isEmpty ? reason : Self.otherReasons, default: 0] += count
+        return sums
     }
 }
 

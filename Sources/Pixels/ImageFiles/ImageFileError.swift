@@ -119,7 +119,7 @@ extension ImageFileError: CustomStringConvertible {
         case .notAFile: "not a file"
         case .permission(let action): "may not be \(action.rawValue) (permission denied)"
         case .empty: "empty file"
-        case .notAnImage: "not an image that Penumbra reads ('penumbra formats' lists them)"
+        case .notAnImage: "not a picture that Penumbra reads ('penumbra formats' lists them)"
         case .tooManyPixels(let width, let height, let limit):
             "\(width) × \(height) pixels are more than max_pixels: \(Self.short(limit)); "
                 + "raise it if the picture is meant"

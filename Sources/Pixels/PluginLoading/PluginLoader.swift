@@ -97,9 +97,7 @@ package struct PluginLoader {
     }
 
     private func checkName(of plugin: LoadedPlugin, among plugins: [LoadedPlugin]) throws(PluginError) {
-        if reservedNames.contains(plugin.name) {
-            throw PluginError("names its filter '\(plugin.name)', which is Penumbra's own; rename it")
-        }
+        if reservedNames.contains(plugin.name) { throw PluginError(reservedName: plugin.name) }
         if let other = plugins.first(where: { $0.name == plugin.name }) {
             throw PluginError(
                 "is not used, because \(other.path) comes first and has a filter '\(plugin.name)', too; remove one of them, or "
@@ -183,6 +181,10 @@ struct PluginError: Error, Hashable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+
+    init(reservedName name: String) {
+        self.init("names its filter '\(name)', which is Penumbra's own; rename it")
+    }
 }
 
 /// A violation of the plugin interface. The text follows the filter's name.

@@ -103,10 +103,12 @@ extension FileStamp {
 /// Tests a library with the contract of filters, in this process. It ignores its owner and its folder.
 package enum PluginCheck {
     /// - Parameters:
+    ///   - reservedNames: names that no plugin may have, as in ``PluginLoader``.
     ///   - measuringMemory: only for a process that does nothing else.
     ///   - calling, begin, report: see ``FilterContract/check(_:measuringMemory:calling:begin:report:)``.
     package static func run(
-        _ path: String, measuringMemory: Bool = false, calling: FilterContract.Calling = FilterContract.Calling(),
+        _ path: String, reservedNames: [String] = [], measuringMemory: Bool = false,
+        calling: FilterContract.Calling = FilterContract.Calling(),
         begin: (String) -> Void,
         report: (String, FilterContract.Outcome) -> Void
     ) {
@@ -120,7 +122,8 @@ package enum PluginCheck {
             report("opening", .kept)
             check = "description"
             begin(check)
-            _ = try PluginDescription(plugin)
+            let description = try PluginDescription(plugin)
+            if reservedNames.contains(description.name) { throw PluginError(reservedName: description.name) }
             FilterContract.check(
                 plugin, measuringMemory: measuringMemory, calling: calling, begin: begin, report: report)
         } catch {

@@ -26,7 +26,9 @@ enum PluginCommands {
             guard let message = try? FrameCodec.json(PluginFinding.crashed(on: what)) else { return call() }
             return CrashMessage(message + [UInt8(ascii: "\n")]).prepared(call)
         }
-        PluginCheck.run(path, measuringMemory: true, calling: calling) { name in
+        PluginCheck.run(
+            path, reservedNames: InstalledPlugins.reservedNames, measuringMemory: true, calling: calling
+        ) { name in
             say(.begins(name))
         } report: { name, outcome in
             switch outcome {

@@ -137,7 +137,7 @@ extension TaskRunner {
     private func write(_ sheet: PreviewSheet, _ profile: Blob?, _ task: PreviewTask) throws -> ImageFacts {
         let format = try ImageFormats.inTask(task.fileFormat)
         let film = sheet.film
-        let save = SaveOptions(metadata: .icc)
+        let save = SaveOptions(metadata: .icc, values: task.fileOptions)
         let conversion = OutputConversion(from: film.layout, film.format, to: format, save: save)
         let shape = ImageShape(
             width: film.rect.width, height: film.rect.height / sheet.frames, layout: conversion.outputLayout,

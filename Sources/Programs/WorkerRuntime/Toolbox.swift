@@ -95,6 +95,9 @@ struct InstalledPlugins: Sendable {
     /// Libraries that would have crashed this process.
     let refused: [RefusedLibrary]
 
+    /// The names that no plugin may have.
+    static var reservedNames: [String] { BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions }
+
     struct UnknownConditionsError: Error, CustomStringConvertible {
         let description =
             "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
@@ -106,7 +109,7 @@ struct InstalledPlugins: Sendable {
     init(cancellation: TaskCancellation) throws(UnknownConditionsError) {
         let conditions = try Self.conditions()
         let loader = PluginLoader(
-            reservedNames: BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions,
+            reservedNames: Self.reservedNames,
             policy: PluginPolicy(
                 pins: conditions.pins.map { PluginPolicy.Pin(file: $0.file, sha256: $0.sha256) },
                 isPinnedOnly: conditions.isPinnedOnly),

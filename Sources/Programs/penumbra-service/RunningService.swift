@@ -90,6 +90,9 @@ struct RunningService {
             tokenWasRevoked: { endings.server?.tokenWasRevoked($0) },
             sessionHasEnded: { endings.server?.sessionHasEnded($0) })
         let tokens = StoredTokens(store)
+        var options = options
+        var generator = SystemRandomNumberGenerator()
+        options.serviceID = try ServiceIdentity.id(in: folder, using: &generator)
         let server = HTTPServer(
             options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
         endings.server = server
@@ -125,13 +128,13 @@ struct RunningService {
 
     private static func pictures(
         _ setup: Supervisor.Setup, _ settings: Settings, _ program: String, _ logger: Logger
-    ) -> PictureMaker {
-        let folder = setup.folder.thumbnails
-        let workers = PictureWorkers(
-            settings, program: program, confined: setup.confined, folder: PictureMaker.Setup.workFolder(in: folder))
-        var making = PictureMaker.Setup(folder: folder, memory: workers.memory) { try workers.engine($0) }
+    ) -> PagePictures {
+        let workers = PictureWorkers(settings, program: program, confined: setup.confined)
+        var making = PictureMaker.Setup(folder: setup.folder.thumbnails, memory: workers.memory) { folders in
+            try workers.engine(folders.roots, work: folders.work, readable: folders.levels.map { [$0] } ?? [])
+        }
         making.noted = { logger.error("\(VisibleText.line($0))") }
-        return PictureMaker(making)
+        return PagePictures(making)
     }
 
     /// Where a browser of this machine finds the page. Behind a proxy the address is the proxy's.
@@ -156,7 +159,7 @@ struct RunningService {
         {
             process in
             "\(state): the runs of this state folder belong to another service (process \(process.words)\(process.place))\n   = "
-                + "hand jobs in there, or give this service another --state-dir"
+                + "submit jobs there, or give this service another --state-dir"
         }
         return [own, shared]
     }

@@ -167,7 +167,7 @@ extension ConsoleReporter: RunListener {
     func receive(_ event: RunEvent) {
         switch event {
         case .manifests(let outcome): show(outcome)
-        case .began: break
+        case .began, .finished: break
         case .progress(_, let progress):
             if openjd { openJD.show(progress) } else if !json { self.progress.show(progress) }
         case .frame(let job, let report):

@@ -33,6 +33,8 @@ final class RunNotifications: Sendable {
         /// Messages about parts of the request that were not done, each with its job if it has one.
         var reasons: [(job: String?, message: String)] = []
         var failures = 0
+        /// Jobs whose frames have ended, and whose exit code is not known yet.
+        var ends: [String: RunEnd] = [:]
         /// Nothing is sent after this time. Nil while runs go on.
         var end: ContinuousClock.Instant?
     }
@@ -66,6 +68,7 @@ final class RunNotifications: Sendable {
         } catch {
             result = .failure(error)
         }
+        reportUnfinished()
         reportCommand(result)
         state.withLock { $0.end = .now + Self.patience }
         feed.finish()
@@ -97,8 +100,30 @@ extension RunNotifications: RunListener {
         case .manifests(let outcome) where outcome.hasErrors: note(outcome.texts.joined(separator: "\n"), of: nil)
         case .notice(.failed(let error)) where ![.busy, .usage].contains(error.outcome): note(error.message, of: nil)
         case .notice(.job(let job, .failed(let message))): note(message, of: job)
-        case .ended(let end): if let notice = notice(of: end) { add(notice) }
+        case .ended(let end): state.withLock { $0.ends[end.job.name] = end }
+        case .finished(let job, let code, let trouble): finished(job, code, trouble)
         case .manifests, .began, .progress, .frame, .notice, .handedOver, .detached: break
+        }
+    }
+
+    private func finished(_ job: String, _ code: RunOutcome, _ trouble: RunTrouble?) {
+        let end = state.withLock { state in
+            // The notice of the run has these messages.
+            state.reasons.removeAll { trouble?.reasons?.contains($0.message) == true }
+            return state.ends.removeValue(forKey: job)
+        }
+        if let end, let notice = notice(of: end, code, trouble) { add(notice) }
+    }
+
+    /// Tells of runs of which an error has prevented the end.
+    private func reportUnfinished() {
+        let ends = state.withLock { state in
+            defer { state.ends = [:] }
+            return state.ends
+        }
+        for (_, end) in ends.sorted(by: { $0.key < $1.key }) {
+            let code = RunOutcome(end.summary, isStrict: request.isStrict)
+            if let notice = notice(of: end, code, nil) { add(notice) }
         }
     }
 
@@ -127,10 +152,9 @@ extension RunNotifications: RunListener {
 
     /// Nil for a run of which nobody has to be told: it is resumed later, another process has it, or a watch found
     /// nothing to do.
-    private func notice(of end: RunEnd) -> Notice? {
+    private func notice(of end: RunEnd, _ code: RunOutcome, _ trouble: RunTrouble?) -> Notice? {
         let summary = end.summary
-        guard !request.isWatching || summary.didSomething else { return nil }
-        let code = RunOutcome(summary, isStrict: request.isStrict)
+        guard !request.isWatching || summary.didSomething || trouble?.reasons != nil else { return nil }
         let outcome: Notice.End.Outcome
         switch summary.stop {
         case nil: outcome = code == .done ? .done : .failed
@@ -147,7 +171,12 @@ extension RunNotifications: RunListener {
             end.job.name,
             Notice.End(
                 run: end.isRecorded ? end.run : nil, outcome: outcome, exitCode: code.number, counts: summary.counts,
-                reason: summary.stopMessage, failures: failures))
+                reason: summary.stopMessage ?? trouble?.reason, failures: failures,
+                kept: lines(trouble?.kept, end), broken: lines(trouble?.broken, end)))
+    }
+
+    private func lines(_ files: [FileReason]?, _ end: RunEnd) -> [String] {
+        (files ?? []).map { SummaryText.line($0.path, $0.reason, end.job.folder) }
     }
 
     /// Tells of trouble outside of runs: of jobs that could not start, and of work after the last frame.

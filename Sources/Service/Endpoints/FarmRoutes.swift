@@ -46,7 +46,12 @@ extension Service {
             .api(.post, "/runs/{name}/resume", .submit) { try await ask($0) { $0.folder.takeBack(.pause) } },
             .api(.post, "/runs/{name}/cancel", .submit, handler: cancel),
             .init(.get, "/metrics", .read) { _ in
-                try await answering { .text(MetricsText(try await status()).text) }
+                try await answering {
+                    let successes = try await supervisor.onStore {
+                        try $0.lastSuccesses(limit: ServiceMetric.mostNames)
+                    }
+                    return .text(MetricsText(try await status(), successes).text)
+                }
             },
             .init(.get, "/healthz", .open) { _ in .text("alive\n") },
             .init(.get, "/readyz", .open) { _ in
@@ -105,7 +110,8 @@ extension Service {
         guard let line else {
             throw Problem(
                 status: 404, kind: "no-map", title: "The states of the run's frames are not known",
-                detail: "It has no plan yet, or an early version of Penumbra has run it")
+                detail: "It has no plan yet, or an early version of Penumbra has run it",
+                remedy: "If the run has just begun, ask again in a moment.")
         }
         return try .json(encoding: line, headers: ["Last-Event-ID": last])
     }

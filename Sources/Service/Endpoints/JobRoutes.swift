@@ -22,7 +22,8 @@ extension Service {
                 return try await change(request, "cancel") { job, now in try job.cancel(by: caller.owner, at: now) }
             },
             .api(.post, "/jobs/{id}/run-next", .submit) { request in
-                try await change(request, "run-next") { job, now in try job.runNext(at: now) }
+                try request.queueCaller().priorityLimit?.check(.runNext)
+                return try await change(request, "run-next") { job, now in try job.runNext(at: now) }
             },
             .api(.post, "/jobs/{id}/hold", .submit) { request in
                 try await change(request, "hold") { job, _ in try job.hold() }
@@ -43,7 +44,7 @@ extension Service {
             owner: caller.owner, key: try request.idempotencyKey(), place: body.place, name: body.source.name)
         (order.options, order.priority, order.labels) = (body.options, body.priority, body.labels)
         (order.needs, order.isHeld, order.notBefore) = (body.after, body.isHeld, body.notBefore)
-        order.roots = request.roots
+        (order.roots, order.priorityLimit) = (request.roots, caller.priorityLimit)
         try await refuseForeign(order.needs, request)
         return try await answer(try await supervisor.submit(order, from: caller.address))
     }
@@ -125,6 +126,7 @@ extension Service {
 
     private func change(_ request: APIRequest) async throws -> APIResponse {
         let body = try StrictJSON.decode(JobChange.self, from: request.body)
+        if let priority = body.priority { try request.queueCaller().priorityLimit?.check(priority) }
         try await refuseForeign(body.after ?? [], request)
         return try await change(request, "change", hasBody: true) { job, now, known in
             if let priority = body.priority { try job.set(priority) }
@@ -222,7 +224,8 @@ extension APIRequest {
         guard let number = Int(text), number > 0, String(number) == text else {
             throw Problem(
                 status: 404, kind: "no-job", title: "There is no such job",
-                detail: "'\(VisibleText.line(String(text.prefix(100))))' is no number of a job")
+                detail: "'\(VisibleText.line(String(text.prefix(100))))' is no number of a job",
+                remedy: "'penumbra queue --all' lists all jobs.")
         }
         return JobID(number)
     }

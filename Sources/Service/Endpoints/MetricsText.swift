@@ -1,20 +1,27 @@
+package import QueueStorage
 import Queueing
-import ServiceAPI
+import Reports
+package import ServiceAPI
 
 /// The service's figures for Prometheus, as text.
 ///
 /// <https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format>
-struct MetricsText {
-    let text: String
+package struct MetricsText {
+    package let text: String
 
-    init(_ status: ServiceStatus) {
+    package init(_ status: ServiceStatus, _ successes: LastSuccesses) {
         text = ServiceMetric.allCases.map { metric in
-            "# HELP \(metric.name) \(metric.sentence)\n# TYPE \(metric.name) gauge\n"
-                + Self.samples(of: metric, status).map { "\(metric.name)\($0.labels) \($0.value)\n" }.joined()
+            let samples = Self.samples(of: metric, status, successes)
+            // A family without samples is left out.
+            guard !samples.isEmpty else { return "" }
+            return "# HELP \(metric.name) \(metric.sentence)\n# TYPE \(metric.name) gauge\n"
+                + samples.map { "\(metric.name)\($0.labels) \($0.value)\n" }.joined()
         }.joined()
     }
 
-    private static func samples(of metric: ServiceMetric, _ status: ServiceStatus) -> [(labels: String, value: Int)] {
+    private static func samples(
+        of metric: ServiceMetric, _ status: ServiceStatus, _ successes: LastSuccesses
+    ) -> [(labels: String, value: Int)] {
         switch metric {
         case .jobs: JobState.Name.allCases.map { (#"{state="\#($0.rawValue)"}"#, status.queue[$0]) }
         case .openRuns: [("", status.openRuns)]
@@ -22,6 +29,8 @@ struct MetricsText {
         case .workers: [("", status.workers)]
         case .drained: [("", status.isDrained ? 1 : 0)]
         case .startTime: [("", status.started.seconds)]
+        case .lastSuccess: successes.latest.map { ("{\(PrometheusText.label("job", $0.job))}", $0.time.seconds) }
+        case .jobNames: [("", successes.names)]
         }
     }
 }

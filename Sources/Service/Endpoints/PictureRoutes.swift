@@ -32,7 +32,10 @@ extension Service {
     private func thumbnail(_ request: APIRequest) async throws -> APIResponse {
         let width = try request.number("width", PictureOrder.thumbnailRange) ?? Self.usualWidth
         let order = PictureOrder(try await source(request), .thumbnail(width: width))
-        return try await answer(order, "image/webp", request)
+        let pictures = pictures
+        return try await answer(order, "image/webp", request) { owner throws(PictureError) in
+            try await pictures.parts.bytes(of: order, for: owner)
+        }
     }
 
     private func crop(_ request: APIRequest) async throws -> APIResponse {
@@ -43,26 +46,32 @@ extension Service {
             width: try request.number("width", side) ?? PictureCrop.longestSide * scale,
             height: try request.number("height", side) ?? PictureCrop.longestSide * scale)
         let source = try await source(request)
-        let whole = try await pictures.facts(of: source, for: request.pictureOwner())
+        let whole = try await pictures.parts.facts(of: source, for: request.pictureOwner())
         let crop = try PictureCrop(rect, scale: scale, ofWidth: whole.width, height: whole.height)
-        return try await answer(PictureOrder(source, .crop(crop)), "image/png", request)
+        let (pictures, order) = (pictures, PictureOrder(source, .crop(crop)))
+        return try await answer(order, "image/png", request) { owner throws(PictureError) in
+            try await pictures.bytes(of: order, whole: whole, for: owner)
+        }
     }
 
     private func facts(_ request: APIRequest) async throws -> APIResponse {
         let source = try await source(request)
         return try .json(
-            encoding: PictureBody(try await pictures.facts(of: source, for: request.pictureOwner()), source))
+            encoding: PictureBody(try await pictures.parts.facts(of: source, for: request.pictureOwner()), source))
     }
 
     /// A client that has the picture already costs no worker.
-    private func answer(_ order: PictureOrder, _ type: String, _ request: APIRequest) async throws -> APIResponse {
+    private func answer(
+        _ order: PictureOrder, _ type: String, _ request: APIRequest,
+        bytes: (PictureOwner) async throws(PictureError) -> [UInt8]
+    ) async throws -> APIResponse {
         var response = APIResponse(headers: ["Content-Type": type])
         let tag = order.name.map { EntityTag($0) }
         if let tag {
             let tagged = response.tagged(tag, for: request)
             if tagged.status == 304 { return tagged }
         }
-        response.body = .bytes(try await pictures.bytes(of: order, for: request.pictureOwner()))
+        response.body = .bytes(try await bytes(request.pictureOwner()))
         return tag.map { response.tagged($0, for: request) } ?? response
     }
 
@@ -79,7 +88,7 @@ extension Service {
         }
         // The worker may read what the run could read, and nothing else.
         let roots = try await supervisor.job(ofRun: name)?.options.roots
-        return try await pictures.source(of: found, roots: roots, for: request.pictureOwner())
+        return try await pictures.parts.source(of: found, roots: roots, for: request.pictureOwner())
     }
 
     private func preview(_ request: APIRequest) async throws -> APIResponse {
@@ -144,6 +153,10 @@ extension Problem {
                 status: 404, kind: "broken-picture", title: "The picture cannot be shown", message: error.message)
         case .unsuitable:
             self.init(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
+        case .preparing:
+            self.init(
+                status: 503, kind: "preparing", title: "The picture is being made ready", message: error.message)
+            headers["Retry-After"] = "1"
         case .full:
             self.init(status: 503, kind: "busy", title: "The service is busy", message: error.message)
             headers["Retry-After"] = "2"

@@ -46,6 +46,10 @@ extension Problem {
                 status: 422, kind: "folders", title: "The job may not run outside of the token's folders",
                 message: refusal.message,
                 errors: refusal.errors.map { Finding(message: $0.message, remedy: $0.remedy) })
+        case let refusal as PriorityRefusal:
+            self.init(
+                status: 403, kind: "priority", title: "The token does not allow this priority", message: refusal.message
+            )
         case let error as Supervisor.ForeignJob:
             self.init(status: 403, kind: "foreign-job", title: "The job is somebody else's", message: error.message)
         case let error as Supervisor.ChangedJob:

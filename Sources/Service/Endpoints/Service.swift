@@ -14,7 +14,7 @@ package struct Service: Sendable {
     package let feed: EventFeed
     package let queries: any FarmQueries
     package let schedules: ScheduleRunner
-    package let pictures: PictureMaker
+    package let pictures: PagePictures
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -26,7 +26,7 @@ package struct Service: Sendable {
 
     package init(
         supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
-        queries: any FarmQueries, pictures: PictureMaker,
+        queries: any FarmQueries, pictures: PagePictures,
         about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
         tokenWasRevoked: @escaping @Sendable (TokenID) -> Void,
         sessionHasEnded: @escaping @Sendable (SecretDigest) -> Void
@@ -77,8 +77,9 @@ extension APIRequest {
         case .user(let uid, _): Supervisor.Caller(owner: .user(uid))
         case .token(let token):
             Supervisor.Caller(
-                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin || token.roots != nil
-            )
+                owner: .token("\(token.id)"), address: "\(peer)",
+                isLimited: token.scope != .admin || token.roots != nil,
+                priorityLimit: token.maxPriority.map(PriorityLimit.init))
         case nil: throw .unknownCaller
         }
     }

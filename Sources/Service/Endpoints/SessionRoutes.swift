@@ -82,7 +82,9 @@ extension SessionEntry {
     fileprivate init(_ token: TokenIdentity) { self.init(token, expires: token.expires) }
 
     fileprivate init(_ token: TokenIdentity, expires: WallTime?) {
-        self.init(name: token.name, scope: token.scope, owner: token.owner, roots: token.roots ?? [], expires: expires)
+        self.init(
+            name: token.name, scope: token.scope, owner: token.owner, roots: token.roots ?? [],
+            maxPriority: token.maxPriority, expires: expires)
     }
 }
 

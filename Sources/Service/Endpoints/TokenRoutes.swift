@@ -17,6 +17,7 @@ extension Service {
                 return try .json(encoding: TokenList(tokens: found.tokens.map(TokenEntry.init)))
             },
             .api(.post, "/tokens", .admin, handler: addToken),
+            .api(.patch, "/tokens/{id}", .admin, handler: changeToken),
             .api(.post, "/tokens/{id}/renew", .admin, handler: renewToken),
             .api(.delete, "/tokens/{id}", .admin, handler: revokeToken),
         ]
@@ -28,12 +29,13 @@ extension Service {
         let body = try StrictJSON.decode(TokenRequest.self, from: request.body)
         let time = now()
         try Self.check(body.expires, at: time)
+        try Self.check(body.maxPriority, of: body.scope)
         let (roots, warning) = try await folders(of: body)
         var random = SystemRandomNumberGenerator()
         let text = TokenText(using: &random)
         let token = StoredToken(
             id: "\(text.id)", name: body.name, digest: try text.digest().bytes, scope: body.scope, roots: roots,
-            created: time, expires: body.expires)
+            maxPriority: body.maxPriority, created: time, expires: body.expires)
         let entry = AuditEntry(
             at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.add",
             subject: token.id, detail: "\(token.name), \(token.scope.rawValue)")
@@ -57,6 +59,35 @@ extension Service {
             status: 422, kind: "value", title: "A value is not accepted",
             detail: "expires: \(expires) has passed", remedy: "Give a later time, or none.")
     }
+
+    private static func check(_ maxPriority: Priority?, of scope: TokenScope) throws(Problem) {
+        guard maxPriority != nil, scope == .admin else { return }
+        throw Problem(
+            status: 422, kind: "value", title: "A value is not accepted",
+            detail: "max_priority: an administrator has no limit, because he could change it",
+            remedy: "Take the scope submit, or leave out the limit.")
+    }
+
+    /// Gives a token another limit of priorities. Its jobs keep their priorities.
+    private func changeToken(_ request: APIRequest) async throws -> APIResponse {
+        let body = try StrictJSON.decode(TokenChange.self, from: request.body)
+        guard let id = TokenID(request.parameters["id"] ?? "") else { throw Self.unknown(request) }
+        let (time, caller) = (now(), try request.queueCaller().owner.text)
+        let (address, limit) = ("\(request.peer)", body.maxPriority)
+        let token = try await supervisor.onStore { store in
+            guard let token = try store.token("\(id)") else { return nil as StoredToken? }
+            try Self.check(limit, of: token.scope)
+            return try store.changeToken("\(id)", maxPriority: limit) { before in
+                AuditEntry(
+                    at: time, caller: caller, address: address, action: "token.change", subject: "\(id)",
+                    detail: "\(before.name): max_priority \(Self.words(before.maxPriority)) to \(Self.words(limit))")
+            }
+        }
+        guard let token else { throw Self.unknown(request) }
+        return try .json(encoding: TokenEntry(token))
+    }
+
+    private static func words(_ limit: Priority?) -> String { limit.map { "\($0.value)" } ?? "none" }
 
     /// What an administrator has to know who gives a person a second token.
     private static func warning(_ others: [StoredToken]) -> String? {
@@ -138,8 +169,8 @@ extension Service {
 extension TokenEntry {
     fileprivate init(_ token: StoredToken) {
         self.init(
-            id: token.id, name: token.name, scope: token.scope, roots: token.roots, created: token.created,
-            expires: token.expires, used: token.used, revoked: token.revoked)
+            id: token.id, name: token.name, scope: token.scope, roots: token.roots, maxPriority: token.maxPriority,
+            created: token.created, expires: token.expires, used: token.used, revoked: token.revoked)
     }
 }
 
@@ -156,7 +187,7 @@ package final class StoredTokens: Authenticator {
         guard let token, let digest = SecretDigest(bytes: token.digest) else { return nil }
         return TokenRecord(
             digest: digest, name: token.name, scope: token.scope, roots: token.roots.isEmpty ? nil : token.roots,
-            expires: token.expires, isRevoked: token.revoked != nil)
+            maxPriority: token.maxPriority, expires: token.expires, isRevoked: token.revoked != nil)
     }
 
     package func session(_ digest: SecretDigest) async throws -> SessionRecord? {

@@ -66,7 +66,9 @@ extension Service {
 
     /// The error of a run that does not exist, which is also told of runs that the caller does not see.
     static func unknownRun(_ name: String) -> FarmError {
-        FarmError(.missingInput, "no run is called '\(VisibleText.line(String(name.prefix(200))))'")
+        FarmError(
+            .missingInput,
+            "no run is called '\(VisibleText.line(String(name.prefix(200))))'\n   = 'penumbra status' lists the runs")
     }
 
     private func check(_ visibility: Visibility?, _ owner: Owner, _ request: APIRequest) async throws {

@@ -48,7 +48,9 @@ package struct EndNotices: Sendable {
         let end = Notice.End(
             run: run == nil ? nil : ended.run, outcome: outcome, exitCode: ended.end.exitCode,
             counts: run?.record.counts,
-            reason: ended.end.noticeReason, failures: run?.failures ?? [])
+            reason: ended.end.noticeReason, failures: run?.failures ?? [],
+            kept: (run?.record.counts.trouble?.kept ?? []).map(\.words),
+            broken: (run?.record.counts.trouble?.broken ?? []).map(\.words))
         let notice = Notice(
             job: job.name, host: origin.host, time: ended.time,
             command: ended.run.flatMap { run == nil ? nil : "penumbra show \($0)\(origin.stateOption)" }
@@ -88,8 +90,13 @@ extension StoredFrame {
     /// `photos/a.jpg: not a JPEG file`. Nil for a frame that has not failed.
     fileprivate var failure: String? {
         guard case .failed(_, let message) = state else { return nil }
-        return message.hasPrefix(input) ? message : "\(input): \(message)"
+        return FileReason(path: input, reason: message).words
     }
+}
+
+extension FileReason {
+    /// `photos/a.jpg: not a JPEG file`. Some reasons begin with the path.
+    fileprivate var words: String { reason.hasPrefix(path) ? reason : "\(path): \(reason)" }
 }
 
 extension JobState.End {

@@ -78,6 +78,10 @@ extension Notice {
         package let reason: String?
         /// The first failures, a line for each.
         package let failures: [String]
+        /// The first kept outputs, a line for each. Nil in notices of older versions.
+        package private(set) var kept: [String]?
+        /// The first pictures that are still broken, a line for each. Nil in notices of older versions.
+        package private(set) var broken: [String]?
 
         package static let mostFailures = 10
         private static let longestRun = 100
@@ -86,7 +90,7 @@ extension Notice {
 
         package init(
             run: String?, outcome: Outcome, exitCode: Int, counts: RunCounts?, reason: String? = nil,
-            failures: [String] = []
+            failures: [String] = [], kept: [String] = [], broken: [String] = []
         ) {
             self.run = run?.cut(to: Self.longestRun)
             self.outcome = outcome
@@ -94,6 +98,12 @@ extension Notice {
             self.counts = counts
             self.reason = reason?.cut(to: Self.longestReason)
             self.failures = failures.prefix(Self.mostFailures).map { $0.cut(to: Self.longestLine) }
+            self.kept = Self.named(kept)
+            self.broken = Self.named(broken)
+        }
+
+        private static func named(_ lines: [String]) -> [String]? {
+            lines.isEmpty ? nil : lines.prefix(RunTrouble.mostNamed).map { $0.cut(to: Self.longestLine) }
         }
     }
 

@@ -79,6 +79,13 @@ extension Notice.End {
             lines += ["", failures.count == 1 ? "The failure:" : "The first failures:"]
             lines += failures.map { "  \(VisibleText.line($0))" }
         }
+        for (title, named) in [("Kept outputs:", kept), ("Still broken pictures:", broken)] {
+            guard let named else { continue }
+            lines += [
+                "", named.count < RunTrouble.mostNamed ? title : "\(title.dropLast()), the first \(named.count):",
+            ]
+            lines += named.map { "  \(VisibleText.line($0))" }
+        }
         return lines
     }
 }

@@ -11,7 +11,7 @@ import WorkerProtocol
 /// Makes the pictures of the page when somebody looks at them.
 ///
 /// This process never decodes. One worker process of the lowest priority does, and only while there is work. A picture that ends the
-/// worker fails alone, and is not tried again for a while. Finished pictures are kept in a cache.
+/// worker fails alone, and is not tried again for a while. Finished pictures are kept in a cache, and levels in their store.
 package final class PictureMaker: Sendable {
     package struct Setup: Sendable {
         /// The folder of the cache. It is created.
@@ -19,15 +19,12 @@ package final class PictureMaker: Sendable {
         /// In bytes. A worker holds no larger part of a picture at once.
         package var memory: Int
         /// An engine with one worker.
-        ///
-        /// - Parameter roots: The folders that the worker may read. Nil for all.
-        package var engine: @Sendable (_ roots: [String]?) throws -> any Engine
+        package var engine: @Sendable (Folders) throws -> any Engine
         package var clock = RunClock.system
         /// Hears of a cache that cannot be written. Its pictures are made nonetheless.
         package var noted: @Sendable (String) -> Void = { _ in }
 
-        package init(folder: String, memory: Int, engine: @escaping @Sendable (_ roots: [String]?) throws -> any Engine)
-        {
+        package init(folder: String, memory: Int, engine: @escaping @Sendable (Folders) throws -> any Engine) {
             self.folder = folder
             self.memory = memory
             self.engine = engine
@@ -35,6 +32,16 @@ package final class PictureMaker: Sendable {
 
         /// The only folder where a worker writes.
         package static func workFolder(in folder: String) -> String { PathNames.joined(folder, "work") }
+    }
+
+    /// What a worker may use.
+    package struct Folders: Hashable, Sendable {
+        /// The folders of its pictures, which it may read. Nil for all rights of this user.
+        package let roots: [String]?
+        /// The only folder where it writes.
+        package let work: String
+        /// The levels of pictures of the same roots, which it may read, too.
+        package let levels: String?
     }
 
     private typealias Answer = Result<[UInt8], PictureError>
@@ -49,6 +56,8 @@ package final class PictureMaker: Sendable {
         var queue = PictureQueue()
         var answers: [PictureQueue.ClientID: CheckedContinuation<Answer, Never>] = [:]
         var clients = 0
+        /// The task of the active order that the worker does, from 0. Only levels have several.
+        var step = 0
         /// While a session runs: tells it of orders.
         var session: AsyncStream<Input>.Continuation?
         var hasStopped = false
@@ -56,6 +65,8 @@ package final class PictureMaker: Sendable {
 
     private let setup: Setup
     private let cache: PictureCache
+    private let levels: LevelStore?
+    private let timeLimit: Duration
     private let start: ContinuousClock.Instant
     private let state = Mutex(State())
     private let wakes: AsyncStream<Void>
@@ -63,8 +74,13 @@ package final class PictureMaker: Sendable {
     /// So that a full disk is reported once.
     private let isCacheFailing = Mutex(false)
 
-    package init(_ setup: Setup) {
+    /// - Parameters:
+    ///   - levels: where the levels of large pictures are. Needed for orders of them, and for crops that are read from them.
+    ///   - timeLimit: for one order.
+    package init(_ setup: Setup, levels: LevelStore? = nil, timeLimit: Duration = WorkerSession.usualTimeLimit) {
         self.setup = setup
+        self.levels = levels
+        self.timeLimit = timeLimit
         cache = PictureCache(setup.folder)
         start = setup.clock.now
         (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -79,8 +95,7 @@ package final class PictureMaker: Sendable {
 
     /// The bytes of a picture. Waits until it is made. If the task is cancelled, the order is dropped.
     package func bytes(of order: PictureOrder, for owner: PictureOwner) async throws(PictureError) -> [UInt8] {
-        let cache = cache
-        if let kept = await Blocking.run({ cache.bytes(of: order) }) { return kept }
+        if let kept = await kept(order) { return kept }
         let client = state.withLock { state in
             state.clients += 1
             return PictureQueue.ClientID(number: state.clients)
@@ -91,6 +106,12 @@ package final class PictureMaker: Sendable {
             leave(client)
         }
         return try answer.get()
+    }
+
+    /// The bytes of a picture that was made before.
+    package func kept(_ order: PictureOrder) async -> [UInt8]? {
+        let cache = cache
+        return await Blocking.run { cache.bytes(of: order) }
     }
 
     private func add(
@@ -133,6 +154,9 @@ package final class PictureMaker: Sendable {
     /// The number of orders that wait for the worker.
     package var waiting: Int { state.withLock { $0.queue.count } }
 
+    /// The order that the worker carries out.
+    package var active: PictureOrder? { state.withLock { $0.queue.active } }
+
     /// The number of clients that wait for a picture.
     package var clients: Int { state.withLock { $0.answers.count } }
 
@@ -168,13 +192,15 @@ package final class PictureMaker: Sendable {
 
     /// Carries out orders with one engine, until there are none for a while, or until the next one needs another engine.
     private func serve(_ roots: [String]?) async {
-        let (work, setup) = (Setup.workFolder(in: setup.folder), setup)
+        let (work, setup, levels) = (Setup.workFolder(in: setup.folder), setup, levels)
         let engine: any Engine
         do {
             engine = try await Blocking.run { () throws -> any Engine in
                 FileSystem.removeTree(work)
                 _ = try FileSystem.createFolders(work, mode: 0o700)
-                return try setup.engine(roots)
+                // Without it, only parts of large pictures are made in the slow way.
+                let readable = levels.flatMap { try? $0.folder(for: roots) }
+                return try setup.engine(Folders(roots: roots, work: work, levels: readable))
             }
         } catch {
             let reason = (error as? FileError)?.message ?? "\(error)"
@@ -200,7 +226,7 @@ package final class PictureMaker: Sendable {
     private func converse(
         _ roots: [String]?, _ inputs: AsyncStream<Input>, _ command: AsyncStream<EngineCommand>.Continuation
     ) async {
-        var session = WorkerSession(at: now)
+        var session = WorkerSession(at: now, timeLimit: timeLimit)
         for await input in inputs {
             let actions =
                 switch input {
@@ -214,6 +240,14 @@ package final class PictureMaker: Sendable {
                 return refuseAll(roots, .unavailable("the worker for pictures \(reason)"))
             }
             if session.isIdle, let order = begin(roots) {
+                if let answer = await answerWithoutWork(order) {
+                    finish(order, answer, nil)
+                    state.withLock { _ = $0.session?.yield(.ordered) }
+                } else {
+                    await carryOut(session.begin(task(of: order), at: now), command)
+                }
+            } else if session.isIdle, let order = active {
+                // It has another step.
                 await carryOut(session.begin(task(of: order), at: now), command)
             }
             let isOver = session.isOver || session.isIdle && isOtherEngineNeeded(roots)
@@ -228,7 +262,11 @@ package final class PictureMaker: Sendable {
     private func leaveSession() { state.withLock { $0.session = nil } }
 
     private func begin(_ roots: [String]?) -> PictureOrder? {
-        state.withLock { state in state.queue.next?.source.roots == roots ? state.queue.begin() : nil }
+        state.withLock { state in
+            guard state.queue.next?.source.roots == roots else { return nil }
+            state.step = 0
+            return state.queue.begin()
+        }
     }
 
     private func isOtherEngineNeeded(_ roots: [String]?) -> Bool {
@@ -239,7 +277,9 @@ package final class PictureMaker: Sendable {
 
     private func task(of order: PictureOrder) -> TaskSpec {
         let work = Setup.workFolder(in: setup.folder)
-        return order.task(writing: PathNames.joined(work, Self.outputName), scratch: work, memory: setup.memory)
+        return order.task(
+            writing: PathNames.joined(work, Self.outputName), scratch: work, memory: setup.memory,
+            step: state.withLock { $0.step })
     }
 
     private func carryOut(
@@ -253,19 +293,78 @@ package final class PictureMaker: Sendable {
         }
     }
 
-    /// The active order has ended.
+    /// A task of the active order has ended.
     private func conclude(_ result: WorkerSession.Result) async {
         guard let order = state.withLock({ $0.queue.active }) else { return }
         var made = await answer(of: order, result)
         if case .success = made, await !isUnchanged(order.source) { made = .failure(.missing(PictureOrder.changed)) }
-        if case .success(let bytes) = made {
-            let cache = cache
-            await keepingCache { () throws(FileError) in try cache.store(bytes, of: order) }
+        if case .success = made, beginStep(of: order) { return }
+        if case .success(let bytes) = made { made = await keep(bytes, of: order) }
+        await removeLeftovers(of: order)
+        finish(order, made, result)
+    }
+
+    /// - Returns: whether the order has another step.
+    private func beginStep(of order: PictureOrder) -> Bool {
+        guard case .levels(let levels) = order.kind else { return false }
+        return state.withLock { state in
+            guard state.step + 1 < levels.steps.count else { return false }
+            state.step += 1
+            return true
         }
+    }
+
+    /// - Parameter result: Nil if the worker has done nothing for it.
+    private func finish(_ order: PictureOrder, _ made: Answer, _ result: WorkerSession.Result?) {
         let fault: PictureFault? =
-            if case .failure(.broken(let message)) = made { order.fault(message, after: result) } else { nil }
+            switch made {
+            case .failure(.broken(let message)): order.fault(message, after: result)
+            // The picture can be shown without its levels, and the next part of it must not begin them again.
+            case .failure(.unavailable(let message)) where order.isOfLevels: .order(message)
+            default: nil
+            }
         let now = now
         answer(state.withLock { $0.queue.finish(fault, at: now) }, made)
+    }
+
+    private func keep(_ bytes: [UInt8], of order: PictureOrder) async -> Answer {
+        guard order.isOfLevels else {
+            let cache = cache
+            await keepingCache { () throws(FileError) in try cache.store(bytes, of: order) }
+            return .success(bytes)
+        }
+        let (levels, work) = (levels, Setup.workFolder(in: setup.folder))
+        do throws(FileError) {
+            try await Blocking.run { () throws(FileError) in try levels?.adopt(order, from: work) }
+            return .success(bytes)
+        } catch {
+            return .failure(.unavailable(error.message))
+        }
+    }
+
+    /// Levels that are not complete take much space.
+    private func removeLeftovers(of order: PictureOrder) async {
+        guard case .levels(let levels) = order.kind else { return }
+        let work = Setup.workFolder(in: setup.folder)
+        await Blocking.run {
+            for scale in levels.scales {
+                FileSystem.removeTree(PathNames.joined(work, PictureLevels.fileName(scale)))
+            }
+        }
+    }
+
+    /// For levels that were made since they were ordered, and those for which there is no room.
+    private func answerWithoutWork(_ order: PictureOrder) async -> Answer? {
+        guard case .levels(let sizes) = order.kind, let levels else { return nil }
+        return await Blocking.run {
+            guard !levels.holds(order) else { return .success([]) }
+            do throws(PictureError) {
+                try levels.makeRoom(for: sizes.bytes)
+                return nil
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     private func isUnchanged(_ source: PictureSource) async -> Bool {
@@ -284,9 +383,10 @@ package final class PictureMaker: Sendable {
         case .failed(let failure): return .failure(PictureError(failure, of: order.source))
         case .done(let receipt):
             do throws(PictureError) {
-                switch try order.content(of: receipt) {
+                switch try order.content(of: receipt, step: state.withLock { $0.step }) {
                 case .bytes(let bytes): return .success(bytes)
                 case .file: return .success(try await written())
+                case .levels: return .success([])
                 }
             } catch {
                 return .failure(error)
@@ -321,14 +421,16 @@ package final class PictureMaker: Sendable {
 
 extension PictureOrder {
     /// What a result without a picture says of this order and its file.
-    fileprivate func fault(_ message: String, after result: WorkerSession.Result) -> PictureFault {
+    fileprivate func fault(_ message: String, after result: WorkerSession.Result?) -> PictureFault {
         switch (result, kind) {
         case (.crashed, _): .crash(message)
         // Facts are read from the header.
         case (.failed, .facts): .header(message)
-        case (.failed, _), (.ended, _), (.done, _): .order(message)
+        case (.failed, _), (.ended, _), (.done, _), (nil, _): .order(message)
         }
     }
+
+    fileprivate var isOfLevels: Bool { if case .levels = kind { true } else { false } }
 }
 
 extension PictureError {

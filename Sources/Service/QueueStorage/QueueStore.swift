@@ -70,6 +70,8 @@ package final class QueueStore: Sendable {
         migrator.registerMigration("service 1") { try Migration1.apply($0) }
         migrator.registerMigration("service 2") { try Migration2.apply($0) }
         migrator.registerMigration("service 3") { try Migration3.apply($0) }
+        migrator.registerMigration("service 4") { try Migration4.apply($0) }
+        migrator.registerMigration("service 5") { try Migration5.apply($0) }
         return migrator
     }
 

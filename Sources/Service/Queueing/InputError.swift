@@ -50,7 +50,7 @@ package enum InputError: Error, Hashable, Sendable {
             "deadline: \(seconds) seconds are not between a second and a week\n   = leave the deadline out to run to the "
                 + "end"
         case .option(let name):
-            "options: there is no option '\(shown(name))'\n   = the options are set, force and deadline"
+            "options: there is no option '\(shown(name))'\n   = the options are set, force, strict and deadline"
         case .optionsVersion(let version):
             "options: version \(version) is of a later Penumbra\n   = this one knows version \(RunOptions.latestVersion)"
         case .key(let key):

@@ -23,6 +23,8 @@ package struct ServiceFolder: Hashable, Sendable {
     package var database: String { PathNames.joined(path, "service.sqlite") }
     /// Held while a service runs, so that there is only one.
     package var lock: String { PathNames.joined(path, "service.lock") }
+    /// The ID of the service. Nobody else has it.
+    package var identity: String { PathNames.joined(path, "service.id") }
     /// For each run, the lock that its process holds.
     package var locks: String { PathNames.joined(path, "runs") }
     /// Texts of manifests that came with requests.

@@ -8,6 +8,12 @@ package enum ServiceMetric: String, CaseIterable, Sendable {
     case workers
     case drained
     case startTime = "start_time_seconds"
+    case lastSuccess = "last_success_timestamp_seconds"
+    case jobNames = "job_names"
+
+    /// So many names of jobs have a sample. Each name is a time series, which Prometheus keeps, and programs may make up names
+    /// without end.
+    package static let mostNames = 300
 
     package var name: String { "penumbra_service_\(rawValue)" }
 
@@ -20,10 +26,22 @@ package enum ServiceMetric: String, CaseIterable, Sendable {
         case .workers: "The number of workers of this machine."
         case .drained: "This is 1 while the service starts no jobs, and 0 otherwise."
         case .startTime: "The time when the service started, in seconds since 1970."
+        case .lastSuccess:
+            "The time when a job of this name last ended with exit code 0, in seconds since 1970. At most \(Self.mostNames) names have "
+                + "one: those that succeeded last."
+        case .jobNames: "The number of names of jobs that have succeeded, as far as the queue remembers."
+        }
+    }
+
+    private var labels: [String] {
+        switch self {
+        case .jobs: ["state"]
+        case .lastSuccess: ["job"]
+        case .openRuns, .maxRuns, .workers, .drained, .startTime, .jobNames: []
         }
     }
 
     package static var described: [DescribedMetric] {
-        allCases.map { DescribedMetric($0.name, labels: $0 == .jobs ? ["state"] : [], $0.sentence) }
+        allCases.map { DescribedMetric($0.name, labels: $0.labels, $0.sentence) }
     }
 }

@@ -228,7 +228,7 @@ package struct APIClient: Sendable {
         switch fault {
         case .refused(let error): return error
         case .noListener:
-            return ServiceError(.noService, "no service listens at \(place)\n   = start one: penumbra serve")
+            return ServiceError(.noService, "no service listens at \(place)\n   = start one: 'penumbra serve'")
         case .notConnected(let code):
             let remedy =
                 code == EACCES || code == EPERM

@@ -54,7 +54,7 @@ package struct BearerToken: Sendable, CustomStringConvertible {
             throw ServiceError(
                 .token,
                 "others may read \(name)\n   = chmod 600 \(ServiceError.shown(path))\n   = if others may have read "
-                    + "it, revoke the token: penumbra token revoke")
+                    + "it, revoke the token: 'penumbra token revoke'")
         }
         var bytes = [UInt8](repeating: 0, count: Self.longest + 2)
         let count = read(descriptor, &bytes, bytes.count)

@@ -89,7 +89,7 @@ package struct ServiceError: Error, Hashable, Sendable {
 
     private static let tokenRemedy = """
         give a token: --token-file FILE, PENUMBRA_TOKEN, or 'token_file' in a config file
-        an administrator of the service makes one: penumbra token add NAME
+        an administrator of the service makes one: 'penumbra token add NAME'
         """
 
     /// Answers without a problem come from something else than a service.

@@ -134,7 +134,7 @@ package final class FarmManifestChecker: ManifestChecker {
         if let moved = check.roots.first(where: { !roots.contains($0) }) {
             throw FolderRefusal(
                 "a folder of the token is a symbolic link now, and leads to '\(VisibleText.line(moved))'\n   = put the folder "
-                    + "back, or ask an admin for a token with '--root \(VisibleText.line(moved))'")
+                    + "back, or ask an administrator for a token with '--root \(VisibleText.line(moved))'")
         }
         return check
     }

@@ -5,41 +5,43 @@ import RenderFarm
 package import Settings
 import WorkerProtocol
 
-/// Starts the workers that make pictures for the page: one at a time, with the lowest priority.
+/// Starts the workers that make pictures for the page, with the lowest priority.
 package struct PictureWorkers: Sendable {
     private let farm: Farm
     private let program: String
     private let confined: ConfinedPlaces
-    private let folder: String
 
     /// - Parameters:
     ///   - program: the path of `penumbra`.
     ///   - confined: what a worker may read beside the folders of its pictures.
-    ///   - folder: the only folder where it may write.
-    package init(_ settings: Settings, program: String, confined: ConfinedPlaces, folder: String) {
+    package init(_ settings: Settings, program: String, confined: ConfinedPlaces) {
         farm = Farm(settings)
         self.program = program
         self.confined = confined
-        self.folder = folder
     }
 
     /// In bytes. A worker holds no larger part of a picture at once, and streams the others. It has less than a worker of a run, because
     /// the memory of this machine is the runs'.
     package var memory: Int { min(farm.runSettings.frameMemory, 256 << 20) }
 
-    /// - Parameter roots: The kernel keeps the worker within these folders, which it may only read. Nil for a worker with all rights of
-    ///   this user, as the workers of such runs have.
-    package func engine(_ roots: [String]?) throws -> any Engine {
+    /// An engine with one worker.
+    ///
+    /// - Parameters:
+    ///   - roots: The kernel keeps the worker within these folders, which it may only read. Nil for a worker with all rights of this
+    ///     user, as the workers of such runs have.
+    ///   - work: the only folder where a worker with roots may write.
+    ///   - readable: more folders that it may read.
+    package func engine(_ roots: [String]?, work: String, readable: [String] = []) throws -> any Engine {
         try farm.secureDescriptors(workers: 1)
         let worker = farm.worker
         var environment = worker.environment
         environment["PENUMBRA_NICE"] = "19"
-        environment["TMPDIR"] = folder
+        environment["TMPDIR"] = work
         var (executable, arguments) = (worker.executable, worker.arguments)
         if let roots {
             var places = Confinement(
-                .init(programs: confined.programs, stateFolder: folder, readable: confined.readable, roots: []))
-            places.add(Confinement(readable: roots.map { .init($0) }))
+                .init(programs: confined.programs, stateFolder: work, readable: confined.readable, roots: []))
+            places.add(Confinement(readable: (roots + readable).map { .init($0) }))
             (executable, arguments) = (program, ["confined"] + places.arguments(for: [executable] + arguments))
         }
         return LocalEngine(

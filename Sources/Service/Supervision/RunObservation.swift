@@ -64,9 +64,12 @@ package struct RunObservation: Sendable {
         let counts = record.counts
         var found = End(
             .ended, code: end.exitCode, published: counts.published,
-            leftovers: JobState.Leftovers(kept: counts.kept, stillBroken: counts.stillBroken))
+            leftovers: JobState.Leftovers(
+                kept: counts.kept, by: counts.keptByReason ?? [:], stillBroken: counts.stillBroken))
         if end.exitCode == RunOutcome.someFailed.number, let words = counts.failureWords {
             found.failures = "\(record.job): \(words)"
+        } else if let reason = counts.trouble?.reason {
+            found.failures = "\(record.job): \(reason)"
         }
         return found
     }

@@ -11,13 +11,16 @@ package struct SubmissionOrder: Hashable, Sendable {
     /// The name of the file that an uploaded manifest stands for, without its ending. Nil for the name of its job.
     package let name: String?
     package var options = RunOptions()
-    package var priority = Priority.normal
+    /// Nil for the normal priority, or the highest one that the owner may choose if that is lower.
+    package var priority: Priority?
     package var labels = Labels()
     package var needs: [Need] = []
     package var isHeld = false
     package var notBefore: WallTime?
     /// The folders of the owner's token. Nil if it has all.
     package var roots: [String]?
+    /// Nil if the owner may choose every priority.
+    package var priorityLimit: PriorityLimit?
 
     package init(owner: Owner, key: String?, place: ManifestSource.Place, name: String? = nil) {
         self.owner = owner

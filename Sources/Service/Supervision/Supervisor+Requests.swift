@@ -14,7 +14,8 @@ extension Supervisor {
     /// Accepts a job. The same request, with the same key, leads to the same job.
     ///
     /// - Parameter address: where the request came from, for the list of who changed what.
-    /// - Throws: ``ManifestRefusal`` if the manifest is wrong; ``InputError``, ``Refusal`` and ``FullQueue``; ``QueueStoreError``.
+    /// - Throws: ``ManifestRefusal`` if the manifest is wrong; ``InputError``, ``Refusal``, ``PriorityRefusal`` and ``FullQueue``;
+    ///   ``QueueStoreError``.
     package func submit(_ order: SubmissionOrder, from address: String?) async throws -> Insertion {
         let digest = try Self.digest(of: order)
         // A repeated request is answered even if its manifest has changed since.
@@ -25,6 +26,8 @@ extension Supervisor {
                 return .repeated(earlier)
             }
         }
+        if let priority = order.priority { try order.priorityLimit?.check(priority) }
+        let priority = order.priority ?? order.priorityLimit?.lowered(.normal) ?? .normal
         var options = order.options
         options.roots = order.roots
         let manifest = try await checker.check(order.place, name: order.name, options)
@@ -41,7 +44,7 @@ extension Supervisor {
                     id: id, owner: order.owner, key: order.key, digest: digest, name: manifest.job,
                     manifest: ManifestSource(order.place, digest: manifest.digest, fileName: order.name),
                     options: options,
-                    priority: order.priority, labels: order.labels, needs: order.needs, isHeld: order.isHeld,
+                    priority: priority, labels: order.labels, needs: order.needs, isHeld: order.isHeld,
                     notBefore: order.notBefore, at: time, known: known)
             }
             if case .new(let job) = insertion {
@@ -115,7 +118,8 @@ extension Supervisor {
         let bytes = try encoder.encode(
             Content(
                 path: path, text: text, folder: folder, name: order.name, options: order.options,
-                priority: order.priority, labels: order.labels, needs: order.needs.sorted { $0.job < $1.job },
+                priority: order.priority ?? .normal, labels: order.labels,
+                needs: order.needs.sorted { $0.job < $1.job },
                 isHeld: order.isHeld, notBefore: order.notBefore))
         return try self.digest(of: Array(bytes))
     }
@@ -135,11 +139,16 @@ extension Supervisor {
         package let address: String?
         /// May change only jobs of this owner.
         package let isLimited: Bool
+        /// Nil if he may choose every priority.
+        package let priorityLimit: PriorityLimit?
 
-        package init(owner: Owner, address: String? = nil, isLimited: Bool = false) {
+        package init(
+            owner: Owner, address: String? = nil, isLimited: Bool = false, priorityLimit: PriorityLimit? = nil
+        ) {
             self.owner = owner
             self.address = address
             self.isLimited = isLimited
+            self.priorityLimit = priorityLimit
         }
     }
 
@@ -148,7 +157,7 @@ extension Supervisor {
         package let job: JobID
 
         package var message: String {
-            "\(job) was submitted by somebody else\n   = ask its owner, or use a token with the scope admin"
+            "\(job) was submitted by somebody else\n   = ask its owner, or use a token of the scope 'admin'"
         }
     }
 
@@ -226,7 +235,9 @@ extension Supervisor {
             ) { new, known in
                 try refuseIfFull(for: [job.manifest.place])
                 return try job.retry(
-                    as: new, by: caller.owner, key: key, digest: digest, deadline: deadline, at: time, known: known)
+                    as: new, by: caller.owner, key: key, digest: digest, deadline: deadline,
+                    limit: caller.priorityLimit,
+                    at: time, known: known)
             }
             if case .new(let job) = insertion {
                 put([job])
@@ -238,10 +249,11 @@ extension Supervisor {
 
     /// Changes all jobs that a filter matches, if there are as many as expected.
     ///
-    /// - Throws: ``BulkAction/Mismatch``, ``BulkAction/TooLarge``, ``FullQueue``, ``QueueStoreError``.
+    /// - Throws: ``BulkAction/Mismatch``, ``BulkAction/TooLarge``, ``PriorityRefusal``, ``FullQueue``, ``QueueStoreError``.
     package func apply(
         _ action: BulkAction, to filter: JobFilter, expecting expected: Int?, by caller: Caller
     ) async throws -> BulkAction.Outcome {
+        try caller.priorityLimit?.check(action)
         var filter = filter
         // Jobs of others do not match.
         if caller.isLimited {
@@ -253,7 +265,7 @@ extension Supervisor {
         return try await onThread { [self, filter] in
             let time = now()
             let outcome = try store.apply(
-                action, to: filter, expecting: expected, by: caller.owner,
+                action, to: filter, expecting: expected, by: caller.owner, limit: caller.priorityLimit,
                 admit: { changes in try refuseIfFull(for: changes.submitted.map(\.manifest.place)) },
                 // Jobs that had ended before may have changed, too.
                 messages: { changes in

@@ -73,6 +73,48 @@ import Testing
     }
 
     @Test(arguments: ["state", "beside"])
+    func `of two pictures with the same bytes, the one that was renamed is not missed`(place: String) async throws {
+        try workspace.copy("photos/a.png", to: "photos/b.png")
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "photos/b.png", "--keep", place).code == 0)
+        try rename("photos/a.png", to: "photos/z.png")
+        let undone = try await penumbra("unblur", "photos")
+        #expect((undone.code, undone.errors) == (0, ""))
+        #expect(undone.output.hasSuffix("put back 2 originals\n"), "\(undone.output)")
+        for name in ["b", "z"] { #expect(try workspace.read("photos/\(name).png") == original) }
+        #expect(!workspace.exists("photos/a.png"))
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        #expect(
+            try await penumbra("gc", "--originals").output
+                == "1 original that was put back under another name forgotten\n0 runs forgotten\n")
+        #expect(workspace.originals == [])
+    }
+
+    @Test func `is-blurred counts the pictures of a folder, and names the first twenty that are sharp`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png").code == 0)
+        for number in 10..<40 { try workspace.copy("photos/b.png", to: "photos/\(number).png") }
+        let answer = try await penumbra("is-blurred", "photos")
+        #expect(answer.code == 1)
+        #expect(answer.output.hasPrefix("photos/a.png: blurred ("), "\(answer.output)")
+        #expect(answer.output.hasSuffix("\n1 of 33 pictures blurred\n"), "\(answer.output)")
+        let lines = answer.errors.split(separator: "\n")
+        #expect(lines.count == 21 && lines.first == "photos/10.png: is not blurred", "\(answer.errors)")
+        #expect(lines.last == "… and 12 more; --json names all")
+        // A single picture needs no sum.
+        #expect(try await penumbra("is-blurred", "photos/a.png").output.split(separator: "\n").count == 1)
+    }
+
+    @Test func `two pictures with the same bytes may both be renamed`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/b.png")
+        #expect(try await penumbra("blur", "photos/a.png", "photos/b.png").code == 0)
+        try rename("photos/a.png", to: "photos/y.png")
+        try rename("photos/b.png", to: "photos/z.png")
+        let undone = try await penumbra("unblur", "photos")
+        #expect((undone.code, undone.errors) == (0, ""))
+        #expect(try await penumbra("unblur", "photos").code == 0)
+    }
+
+    @Test(arguments: ["state", "beside"])
     func `every copy of a renamed picture is put back, one after the other`(place: String) async throws {
         let original = try workspace.read("photos/a.png")
         #expect(try await penumbra("blur", "photos/a.png", "--keep", place).code == 0)

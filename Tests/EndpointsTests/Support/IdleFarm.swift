@@ -42,7 +42,7 @@ final class IdleFarm: Sendable {
         service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
             schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: now), queries: NoFarm(),
-            pictures: PictureMaker(
+            pictures: PagePictures(
                 PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw NoFarm.Nothing() }),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),

@@ -27,7 +27,7 @@ struct TestService: Sendable {
 
     static func run<Value: Sendable>(
         routes: [Route] = TestRoutes.all, limits: HTTPLimits = patientLimits, hosts: HostNames = HostNames(),
-        clock: ServiceClock = .system, tokens: TestTokens? = nil,
+        serviceID: String = "", clock: ServiceClock = .system, tokens: TestTokens? = nil,
         _ body: @Sendable (TestService) async throws -> Value
     ) async throws -> Value {
         let folder = try TemporaryFolder()
@@ -40,6 +40,7 @@ struct TestService: Sendable {
         ])
         options.limits = limits
         options.hosts = hosts
+        options.serviceID = serviceID
         let server = HTTPServer(
             options, routes: RouteTable(routes), authenticator: tokens, logger: log.logger, clock: clock)
         let bound = try server.bind()

@@ -19,7 +19,7 @@ import Testing
                 job.yaml:6:5: error: unknown filter 'gausian'
                 6 |   - gausian: {radius: 12}
                   |     ^^^^^^^
-                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+                  = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
                 """)
     }
 
@@ -77,6 +77,20 @@ import Testing
     @Test func `a file name with a line break stays on its line`() {
         let result = JobReader.read(bytes: [], path: "a\nb", realPath: "/a\nb", catalog: .example)
         #expect(result.messages.first?.hasPrefix(#"a\u{a}b:1:1: error: "#) == true)
+    }
+
+    @Test func `a line that was made of an argument is shown as the argument, and has no number`() {
+        let result = JobReader.read(
+            bytes: Array("job: a b\nfilters:\n  - gausian: 5\n".utf8), path: "apply", realPath: "/apply",
+            arguments: [nil, nil, ArgumentLine("the chain", before: 4)], catalog: .example)
+        #expect(
+            result.messages.contains { message in
+                message.hasPrefix("the chain: error: unknown filter 'gausian'\n  | gausian: 5\n  | ^^^^^^^\n  = ")
+            }, "\(result.messages)")
+        // Nobody has written this line, and no argument has it.
+        #expect(result.messages.contains { $0.hasPrefix("apply: error: ") && $0.contains("\n  | job: a b\n") })
+        let quoted = ArgumentLine("--output a", before: 9, behind: 1)
+        #expect((quoted.column(for: 10), quoted.column(for: 3)) == (1, 1))
     }
 
     @Test func `after a hundred problems the rest is counted`() {

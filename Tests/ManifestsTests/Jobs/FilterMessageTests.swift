@@ -10,7 +10,7 @@ import Testing
                 job.yaml:4:5: error: unknown filter 'gausian'
                 4 |   - gausian: {radius: 12}
                   |     ^^^^^^^
-                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+                  = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
                 """)
     }
 
@@ -21,7 +21,7 @@ import Testing
                 job.yaml:4:5: error: unknown filter 'blur'
                 4 |   - blur: {radius: 12}
                   |     ^^^^
-                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+                  = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
                 """)
     }
 
@@ -32,7 +32,7 @@ import Testing
                 job.yaml:4:5: error: unknown filter 'sepia'
                 4 |   - sepia
                   |     ^^^^^
-                  = `penumbra filters` lists the filters your workers offer
+                  = 'penumbra filters' lists the filters your workers offer
                 """)
     }
 
@@ -45,7 +45,7 @@ import Testing
                 job.yaml:4:5: error: unknown filter 'sepia'
                 4 |   - sepia
                   |     ^^^^^
-                  = `penumbra filters` lists the filters your workers offer (1 plugin could not be loaded)
+                  = 'penumbra filters' lists the filters your workers offer (1 plugin could not be loaded)
                 """)
     }
 
@@ -67,7 +67,7 @@ import Testing
     @Test func `refused plugins are mentioned with another unknown filter`() {
         #expect(
             Reading.filter("gausian", catalog: Self.refusing).remedies == [
-                "did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer (1 plugin could not be "
+                "did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer (1 plugin could not be "
                     + "loaded, 1 plugin refused for want of a pin)"
             ])
     }
@@ -79,7 +79,7 @@ import Testing
                 job.yaml:4:5: error: unknown filter 'blur'
                 4 |   - blur
                   |     ^^^^
-                  = `penumbra filters` lists the filters your workers offer
+                  = 'penumbra filters' lists the filters your workers offer
                 """)
     }
 

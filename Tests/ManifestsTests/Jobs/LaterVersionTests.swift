@@ -9,7 +9,7 @@ import Testing
                 job.yaml:1:1: error: 'plugins' is not part of this version
                 1 | plugins: x
                   | ^^^^^^^
-                  = name plugin folders in the configuration file: they belong to a machine, not to a job
+                  = name plugin folders in the config file: they belong to a machine, not to a job
                 """)
     }
 }

@@ -223,7 +223,7 @@ import Testing
         #expect(
             Reading.filter("fill: {color: '#ab'}").messages
                 == """
-                job.yaml:4:19: error: 'color' needs a color, and '#ab' is none
+                job.yaml:4:19: error: 'color' needs a colour, and '#ab' is none
                 4 |   - fill: {color: '#ab'}
                   |                   ^^^^^
                   = write it like '#fff', '#1a2b3c' or '#1a2b3c80' (in quotes), or white, black or transparent

@@ -94,7 +94,7 @@ import Testing
                 job.yaml:1:20: error: 'background' must be opaque: it is what shows through transparency
                 1 | save: {background: transparent}
                   |                    ^^^^^^^^^^^
-                  = write a color without alpha, such as white or '#1a2b3c'
+                  = write a colour without alpha, such as white or '#1a2b3c'
                 """)
     }
 
@@ -102,7 +102,7 @@ import Testing
         #expect(
             Reading.job("save: {background: red}").messages
                 == """
-                job.yaml:1:20: error: 'background' needs a color, and 'red' is none
+                job.yaml:1:20: error: 'background' needs a colour, and 'red' is none
                 1 | save: {background: red}
                   |                    ^^^
                   = write it like '#fff', '#1a2b3c' or '#1a2b3c80' (in quotes), or white, black or transparent

@@ -31,7 +31,7 @@ import Testing
                 job.yaml:5:5: error: unknown filter 'gausian'
                 5 |   - gausian: {radius: 12}
                   |     ^^^^^^^
-                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+                  = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
                 job.yaml:6:24: error: 'radius' cannot be 1200 px
                 6 |   - gaussian: {radius: 1200}
                   |                        ^^^^

@@ -37,7 +37,7 @@ package struct Freshness: Sendable {
     package let recipes: RecipeTable
 
     /// The reason for skipping a frame that an earlier part of the same run rendered.
-    package static let madeBefore = "made again already, by an earlier part of this run"
+    package static let madeBefore = "rendered again already, by an earlier part of this run"
 
     package init(
         job: JobSpec, isForced: Bool, madeSince: Int64? = nil, records: [OutputRecord], broken: [BrokenRecord],
@@ -211,7 +211,7 @@ extension Freshness {
                 ? .render(.nothing, absence(of: output.path))
                 : .kept(
                     priorOutputs[PathKey(output.path)].map { $0.reason + staleness(of: $0.record, frame) }
-                        ?? "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+                        ?? "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
         }
         guard let stamp = output.stamp else { return .render(.nothing, absence(of: output.path)) }
         guard let input = hasChanged(frame, since: record, findings) else {
@@ -224,11 +224,12 @@ extension Freshness {
         guard let edited else { return .compare([DigestTask.File(path: output.path)]) }
         switch (reasons.isEmpty, edited) {
         case (true, false): return .current("up to date")
-        case (true, true): return .kept("output was edited; 'penumbra adopt' accepts it, --force makes it again")
+        case (true, true): return .kept("output was edited; 'penumbra adopt' accepts it, --force renders it again")
         case (false, false): return .render(.published(stamp), reasons.joined(separator: ", "))
         case (false, true):
             return .kept(
-                "output was edited, and would be made anew (\(reasons.joined(separator: ", "))); --force replaces it")
+                "output was edited, and would be rendered again (\(reasons.joined(separator: ", "))); --force replaces it"
+            )
         }
     }
 

@@ -266,8 +266,9 @@ package final class Ledger: Sendable {
         try behind.withLock { behind in
             for index in indexes {
                 let own = records.filter { indexes.holding($0.path) === index }
-                guard !own.isEmpty, FileSystem.isFolder(index.folder),
-                    try behind.contains(PathKey(index.path)) || isLong(index, for: own.count)
+                // Without outputs an index needs no line of the job, but one that exists may have intents of a killed run.
+                guard !own.isEmpty || index.mark != nil, FileSystem.isFolder(index.folder),
+                    try behind.contains(PathKey(index.path)) || !own.isEmpty && isLong(index, for: own.count)
                 else { continue }
                 try roots.check(index.path, Self.action)
                 try rewrite(index, own, by: try temporary(index.folder))

@@ -27,14 +27,19 @@ extension Diagnostic {
     ///     jobs/poster.yaml:14:5: error: unknown filter 'gausian'
     ///     14 |   - gausian: {radius: 12}
     ///        |     ^^^^^^^
-    ///        = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+    ///        = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
     ///
     /// Several lines, without a break after the last. `sources` are those of the reading that gave the diagnostic.
     package func rendered(in sources: SourceSet) -> String {
         let text = sources[span.source]
         let words = problem.words
-        let excerpt = Excerpt(of: text.line(position.line), column: position.column, length: span.length)
-        let gutter = text.kind == .file ? String(position.line) : " "
+        let argument = text.argument(ofLine: position.line)
+        let line = text.line(position.line)
+        let excerpt = Excerpt(
+            of: argument?.part(of: line) ?? line, column: argument?.column(for: position.column) ?? position.column,
+            length: span.length)
+        // A line that nobody has written has no number.
+        let gutter = text.kind == .file && text.arguments.isEmpty ? String(position.line) : " "
         let margin = String(repeating: " ", count: gutter.count)
         var lines = [
             "\(location(in: text)): \(severity.rawValue): \(words.message)".visible,
@@ -49,7 +54,9 @@ extension Diagnostic {
     }
 
     private func location(in text: SourceText) -> String {
-        switch text.kind {
+        if let argument = text.argument(ofLine: position.line) { return argument.name.cut(to: 100) }
+        guard text.arguments.isEmpty else { return text.name }
+        return switch text.kind {
         case .file: "\(text.name):\(position.line):\(position.column)"
         case .argument: text.name.cut(to: 100)
         }

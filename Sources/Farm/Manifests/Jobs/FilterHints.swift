@@ -144,7 +144,7 @@ package struct UnusedPlugins: Hashable, Sendable {
         if broken > 0 { counts.append("\(counted(broken, "plugin")) could not be loaded") }
         if unpinned > 0 { counts.append("\(counted(unpinned, "plugin")) refused for want of a pin") }
         return (nearest.map { "did you mean '\($0)'? " } ?? "")
-            + "`penumbra filters` lists the filters your workers offer"
+            + "'penumbra filters' lists the filters your workers offer"
             + (counts.isEmpty ? "" : " (\(counts.joined(separator: ", ")))")
     }
 }

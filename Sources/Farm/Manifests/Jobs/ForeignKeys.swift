@@ -64,7 +64,7 @@ struct ForeignKeys {
 
     /// Planned keys, and what to use instead.
     private static let laterKeys = [
-        "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job"
+        "plugins": "name plugin folders in the config file: they belong to a machine, not to a job"
     ]
 
     private static let decidedElsewhere = [

@@ -10,15 +10,18 @@ package enum JobReader {
     ///   - path: The manifest's name in messages.
     ///   - realPath: The manifest's absolute path without symbolic links. Relative inputs start from its folder.
     ///   - catalog: The available filters, parameters, formats and options.
+    ///   - arguments: The arguments of a command line that the lines of the text were made of. Nil for other lines.
     ///   - overrides: Applied in order, before anything is typed.
     ///   - shared: The values of shared parameters that neither a filter nor the job sets.
     ///   - inspect: Finds out what is known about pictures that filters name.
     package static func read(
-        bytes: [UInt8], path: String, realPath: String, catalog: Catalog, overrides: [Override] = [],
-        shared: [String: ParameterValue] = [:], inspect: @escaping PictureLookup.Inspection = PictureLookup.nowhere
+        bytes: [UInt8], path: String, realPath: String, arguments: [ArgumentLine?] = [], catalog: Catalog,
+        overrides: [Override] = [], shared: [String: ParameterValue] = [:],
+        inspect: @escaping PictureLookup.Inspection = PictureLookup.nowhere
     ) -> ReadResult {
         let log = DiagnosticLog()
-        let text = SourceText(bytes: bytes, name: path, log: log)
+        var text = SourceText(bytes: bytes, name: path, log: log)
+        text.arguments = arguments
         let tree = BlockParser.parse(text, log: log, empty: .emptyManifest)
         let overridden = OverriddenTree(tree, overrides: overrides, log: log)
         let job = overridden.root.flatMap { root in

@@ -24,7 +24,9 @@ struct JobTyper {
         let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
         let animation = reader.optional("animate", animating.animation)
         var policies = Policies(from: &reader)
-        let slurm = reader.optional("slurm", SlurmReader.wishes(Self.folder(of: manifestPath), from: .manifest))
+        let folder = Self.folder(of: manifestPath)
+        let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
+        let slurm = reader.optional("slurm", SlurmReader.wishes(path, from: .manifest))
         let foreign = ForeignKeys(
             catalog: catalog, filters: reader.mapping["filters"], outputs: reader.mapping["outputs"])
         reader.finish(aliases: Self.aliases) { foreign.problem(of: $0) }

@@ -81,11 +81,12 @@ package enum SlurmReader {
         }
     }
 
-    /// - Parameter folder: The absolute folder that a relative path starts from.
-    package static func wishes(_ folder: String, from source: ArgumentSource) -> ValueReader<ClusterOptions> {
+    /// - Parameter path: Reads a path, and makes it absolute.
+    package static func wishes(
+        _ path: ValueReader<String>, from source: ArgumentSource
+    ) -> ValueReader<ClusterOptions> {
         ValueReader { node, name, log in
             guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
-            let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
             var wishes = ClusterOptions()
             wishes.partition = reader.optional("partition", .slurmName)
             wishes.account = reader.optional("account", .slurmName)

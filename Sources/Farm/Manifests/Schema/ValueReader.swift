@@ -371,7 +371,7 @@ package struct Color: Hashable, Sendable {
 extension ValueReader where Value == Color {
     /// `#rgb`, `#rrggbb`, `#rrggbbaa`, or white, black or transparent.
     package static var color: ValueReader {
-        .scalar("a color") { text, name in
+        .scalar("a colour") { text, name in
             guard let color = Color.named[text.lowercased()] ?? Color(hex: text) else {
                 return .failure(ValueError(.notAColor(name: name, text: text)))
             }

@@ -15,6 +15,8 @@ package struct SourceText: Sendable {
     let scalars: [Unicode.Scalar]
     /// Each line's scalars without its break. Never empty.
     package let lines: [Range<Int>]
+    /// The arguments that the lines stand for, if the text was made of a command line. Nil for other lines.
+    var arguments: [ArgumentLine?] = []
 
     init(name: String, kind: Kind, id: SourceID, scalars: [Unicode.Scalar]) {
         self.name = name
@@ -56,6 +58,36 @@ package struct SourceText: Sendable {
         lines.append(start..<scalars.count)
         return lines
     }
+}
+
+extension SourceText {
+    /// The argument that a line stands for. Lines count from 1.
+    package func argument(ofLine number: Int) -> ArgumentLine? {
+        arguments.indices.contains(number - 1) ? arguments[number - 1] : nil
+    }
+}
+
+/// A line of a manifest that nobody has written: a command has made it of one of its arguments. Messages name the argument.
+package struct ArgumentLine: Hashable, Sendable {
+    /// The argument in messages, such as `--output a.png`.
+    package let name: String
+    /// How many scalars of the line stand before the argument's own text, and how many behind it.
+    package let before: Int
+    package let behind: Int
+
+    package init(_ name: String, before: Int, behind: Int = 0) {
+        self.name = name
+        self.before = before
+        self.behind = behind
+    }
+
+    /// The argument's part of a line.
+    func part(of line: ArraySlice<Unicode.Scalar>) -> ArraySlice<Unicode.Scalar> {
+        line.dropFirst(before).dropLast(behind)
+    }
+
+    /// The column in the argument for one of the line. Both count from 1.
+    package func column(for column: Int) -> Int { max(1, column - before) }
 }
 
 /// The texts of one reading: the file, and the arguments that override parts of it.

@@ -53,11 +53,13 @@ package struct ManifestFiles: Sendable {
             }
             texts += result.messages
             for diagnostic in result.diagnostics {
+                let argument = result.sources[diagnostic.span.source].argument(ofLine: diagnostic.position.line)
                 problems.append(
                     ManifestProblem(
-                        manifest: path, message: diagnostic.problem.words.message,
+                        manifest: argument?.name ?? path, message: diagnostic.problem.words.message,
                         isError: diagnostic.severity == .error, remedy: diagnostic.problem.words.remedy,
-                        line: diagnostic.position.line, column: diagnostic.position.column))
+                        line: argument == nil ? diagnostic.position.line : nil,
+                        column: argument?.column(for: diagnostic.position.column) ?? diagnostic.position.column))
             }
         }
     }

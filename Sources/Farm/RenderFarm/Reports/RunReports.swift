@@ -44,7 +44,7 @@ struct RunReports {
 /// The end of a job's run, with the data for reports.
 struct JobResult {
     let job: ClaimedJob
-    let summary: RunSummary
+    var summary: RunSummary
     let reports: [FrameReport]
     var status: RunOutcome
     let started: Date

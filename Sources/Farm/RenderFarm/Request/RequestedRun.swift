@@ -174,7 +174,7 @@ extension RunRequest {
 /// What all parts of a run share: its request, its preparation, and its listener.
 package struct RunContext: Sendable {
     package let preparation: JobPreparation
-    package let listener: any RunListener
+    package private(set) var listener: any RunListener
     package let request: RunRequest
     package let memory: Memory
     var sharing = RunSharing.none
@@ -211,6 +211,13 @@ package struct RunContext: Sendable {
         self.preparation = preparation
         self.listener = listener
         self.memory = memory
+    }
+
+    /// The same with another listener.
+    func reporting(to listener: any RunListener) -> RunContext {
+        var context = self
+        context.listener = listener
+        return context
     }
 
     var farm: Farm { preparation.farm }

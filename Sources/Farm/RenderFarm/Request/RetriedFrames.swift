@@ -90,12 +90,18 @@ package struct RetriedFrames: Sendable {
             guard !inputs.isEmpty else {
                 let isNone = begun.isDisjoint(with: frames.numbers(upTo: begun.max() ?? 0))
                 guard isNone else {
-                    return .nothing("\(name): none of these frames \((state ?? .failed).words)\(hint)", .missingInput)
+                    // As without --frames: there is nothing to do.
+                    return .nothing("\(name): none of these frames \((state ?? .failed).words)\(hint)", .done)
                 }
-                let reason =
-                    unknown.isEmpty
-                    ? ": it has \(Figures.plural(run.counts.frames, "frame"))"
-                    : left == 0 ? ": they were up to date, and 'penumbra run --force --only' makes them again" : hint
+                let isBeyond = frames.words(beyond: last) != nil
+                if left == 0, !unknown.isEmpty, !isBeyond {
+                    let these = unknown.count == 1 ? "this frame was" : "these frames were"
+                    let them = unknown.count == 1 ? "it" : "them"
+                    return .nothing(
+                        "\(name): nothing to do: \(these) up to date\n   = 'penumbra run --force --only' renders \(them) again",
+                        .done)
+                }
+                let reason = isBeyond ? ": it has \(Figures.plural(run.counts.frames, "frame"))" : hint
                 return .nothing("\(name): no such frames were begun\(reason)", .missingInput)
             }
             var notes: [String] = []
@@ -104,7 +110,7 @@ package struct RetriedFrames: Sendable {
                     unknown.prefix(20).map(String.init).joined(separator: ", ") + (unknown.count > 20 ? ", …" : "")
                 let words = unknown.count == 1 ? "frame \(list) was" : "frames \(list) were"
                 notes.append(
-                    "\(name): \(words) not begun, and \(unknown.count == 1 ? "is" : "are") not done again: up to date, or left\(hint)"
+                    "\(name): \(words) not begun, and \(unknown.count == 1 ? "is" : "are") not rendered again: up to date, or left\(hint)"
                 )
             }
             if let beyond = frames.words(beyond: last) {
@@ -122,9 +128,9 @@ package struct RetriedFrames: Sendable {
         guard count > 0 else { return .nothing("\(name): no frame was skipped", .done) }
         let manifest = PathText.shown(run.stored.manifest, from: folder)
         return .nothing(
-            "\(name): \(Figures.plural(count, "frame")) \(count == 1 ? "was" : "were") skipped, and nothing is to be done again: "
+            "\(name): \(Figures.plural(count, "frame")) \(count == 1 ? "was" : "were") skipped, and nothing is to be rendered again: "
                 + "\(count == 1 ? "its output was" : "their outputs were") up to date, or \(count == 1 ? "it was" : "they were") "
-                + "too young\n   = 'penumbra plan \(manifest)' says why; 'penumbra run --force --only' makes outputs again",
+                + "too young\n   = 'penumbra plan \(manifest)' says why; 'penumbra run --force --only' renders outputs again",
             .done)
     }
 

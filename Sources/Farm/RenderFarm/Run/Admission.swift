@@ -238,7 +238,7 @@ extension Admission {
         throw FarmError(
             .busy,
             "\(job.name): its detached run \(run.name) has not ended\n"
-                + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.path)")
+                + "   = 'penumbra status', 'wait', 'resume' and 'cancel' take it by --run-dir \(run.path)")
     }
 
     /// Takes over the interrupted run of a name. Nil if there is no run of this name yet.
@@ -408,7 +408,7 @@ package struct MissingDiskCheck {
         throw FarmError(
             .missingInput,
             "\(manifest(of: job)): error: \(lost.cause.message(of: "the \(outputs) of this job"))\n   = \(lost.cause.remedy) If "
-                + "the outputs were removed or moved on purpose, \(option("--allow-gone")) makes them again in "
+                + "the outputs were removed or moved on purpose, \(option("--allow-gone")) renders them again in "
                 + PathText.visible(lost.folder), isLoss: true)
     }
 

@@ -7,6 +7,7 @@ import Planning
 import Reports
 import Runs
 import SafeFiles
+import Synchronization
 import WorkerProtocol
 
 /// Finishes a job after its last frame: orphans, indexes, receipts, the run's end in the database, thumbnails.
@@ -16,6 +17,13 @@ struct Finishing {
 
     /// - Parameter result: gets the worst outcome, the time of the end, and the thumbnails.
     func finish(_ result: inout JobResult, _ recorder: RunRecorder?) async throws {
+        let errors = ErrorCollector(context.listener)
+        try await Finishing(context: context.reporting(to: errors)).finish(&result, recorder, errors)
+    }
+
+    private func finish(
+        _ result: inout JobResult, _ recorder: RunRecorder?, _ errors: ErrorCollector
+    ) async throws {
         let (job, summary) = (result.job, result.summary)
         let newlyKept = await Blocking.run { self.newlyKept(job, summary) }
         listener.receive(
@@ -29,7 +37,8 @@ struct Finishing {
         }
         result.status = max(result.status, orphans, indexed)
         result.ended = Date()
-        var counts = summary.counts
+        result.summary.counts.trouble = trouble(of: summary, errors)
+        var counts = result.summary.counts
         (counts.work, counts.notes) = (job.prepared.workCount, summary.notes)
         counts.rerun = job.prepared.rerun
         let (exitCode, reason) = (Int(result.status.rawValue), summary.stopMessage)
@@ -41,9 +50,21 @@ struct Finishing {
                 loop: RunLoop(engine: farm.working(for: job.folder).engine(), control: context.control))
         }
         // This comes last, because a process that waits for the end may start the job's next run at once.
-        try await Blocking.run { [status = result.status] in
+        try await Blocking.run { [status = result.status, summary = result.summary] in
             try Handover(context: context).end(job, summary, status)
         }
+        listener.receive(.finished(job: job.name, result.status, counts.trouble))
+    }
+
+    private func trouble(of summary: RunSummary, _ errors: ErrorCollector) -> RunTrouble? {
+        var reasons = errors.messages
+        if context.request.isStrict, let reason = summary.strictReason { reasons.append(reason) }
+        return RunTrouble(
+            reasons: reasons, kept: summary.keptOutputs.map { FileReason(path: $0.path, reason: $0.reason) },
+            broken: summary.stillBroken.compactMap { report in
+                guard case .stillBroken(_, let message) = report.state else { return nil }
+                return FileReason(path: report.input, reason: message)
+            })
     }
 
     /// Writes the report files. If another coordinator continues one of the runs, that coordinator writes them.
@@ -97,18 +118,16 @@ struct Finishing {
 
     /// The kept outputs that no run has reported yet. With `--quiet`, silence means that all is well.
     private func newlyKept(_ job: ClaimedJob, _ summary: RunSummary) -> [KeptOutput] {
-        let texts = summary.keptOutputs.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
+        let texts = summary.keptOutputs.map { KeptNotice.text($0.path, reason: $0.reason) }
         guard let ledger = job.ledger else { return summary.keptOutputs }
         let isAll = job.prepared.isWhole && summary.stop == nil
         // If the database cannot be read, all are reported once more.
-        guard let new = try? ledger.reportNew(texts, kind: Self.keptKind, isAll: isAll) else {
+        guard let new = try? ledger.reportNew(texts, kind: KeptNotice.kind, isAll: isAll) else {
             return summary.keptOutputs
         }
         let paths = Set(new.map(PathKey.init))
         return zip(texts, summary.keptOutputs).filter { paths.contains(PathKey($0.0)) }.map(\.1)
     }
-
-    private static let keptKind = "kept: "
 
     /// Reports each change once. It concerns many outputs.
     private func reportUpgrades(_ job: ClaimedJob) throws {
@@ -116,6 +135,38 @@ struct Finishing {
             guard try job.ledger?.reportOnce("upgrade: \(upgrade.pixels)") == true else { continue }
             listener.report(job.name, .outputsKeepOldPixels(count, upgrade))
         }
+    }
+}
+
+extension RunSummary {
+    /// Why a strict run fails although no frame failed; nil if it does not.
+    fileprivate var strictReason: String? {
+        guard stop == nil, failures.isEmpty else { return nil }
+        let parts = [
+            keptOutputs.isEmpty ? nil : Figures.plural(keptOutputs.count, "kept output"),
+            stillBroken.isEmpty ? nil : Figures.plural(stillBroken.count, "still broken picture"),
+        ].compactMap { $0 }
+        return parts.isEmpty ? nil : "--strict counts \(parts.joined(separator: " and ")) as failures"
+    }
+}
+
+/// Passes events on, and remembers the errors among them.
+private final class ErrorCollector: RunListener {
+    private let listener: any RunListener
+    private let found = Mutex<[String]>([])
+
+    init(_ listener: any RunListener) { self.listener = listener }
+
+    /// Without the job's name.
+    var messages: [String] { found.withLock { $0 } }
+
+    var isBehind: Bool { listener.isBehind }
+
+    func receive(_ event: RunEvent) {
+        if case .notice(let notice) = event, let message = notice.errorMessage {
+            found.withLock { $0.append(message) }
+        }
+        listener.receive(event)
     }
 }
 
@@ -225,7 +276,7 @@ package struct OrphanCleanup: Sendable {
         let kept = zip(orphans, objections).compactMap { orphan, reason in
             reason.map { FileReason(path: orphan.path, reason: $0) }
         }
-        if !removable.isEmpty { listener.report(name, .orphans(removable)) }
+        if !removable.isEmpty { listener.report(name, .orphans(removable, needsAll: refusal != nil)) }
         try listKept(kept, isRemoving: false)
     }
 

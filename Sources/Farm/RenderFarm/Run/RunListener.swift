@@ -14,7 +14,10 @@ package enum RunEvent: Sendable {
     /// A frame has ended.
     case frame(job: String, FrameReport)
     case notice(RunNotice)
+    /// All frames of a job have ended. ``finished(job:_:_:)`` follows.
     case ended(RunEnd)
+    /// The work after the last frame is done, too. Only now the exit code is known.
+    case finished(job: String, RunOutcome, RunTrouble?)
     /// Another process continues the run, and reports its end.
     case handedOver(job: String, RunSummary)
     /// A cluster has the run, and its folder has the progress. Follows ``handedOver(job:_:)``.

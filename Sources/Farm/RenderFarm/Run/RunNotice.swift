@@ -58,7 +58,8 @@ package enum JobNotice: Hashable, Sendable {
     case unselectedOutputs([String])
     /// The disk of these outputs' pictures is missing.
     case lostOutputs([String], cause: String, areToBeRemoved: Bool)
-    case orphans([String])
+    /// `needsAll`: they are more than `--delete-orphans` removes without `=all`.
+    case orphans([String], needsAll: Bool = false)
     case orphansRemoved([String])
     case orphansKept([FileReason], isRemoving: Bool)
     /// A pattern matches nothing, so the orphans may be a mistake.
@@ -150,6 +151,18 @@ extension RunNotice {
     }
 }
 
+extension RunNotice {
+    /// The message of an error, without the job's name. It shows absolute paths. Nil for other notices.
+    var errorMessage: String? {
+        let text =
+            switch self {
+            case .job(_, let notice): notice.text(from: "/")
+            default: text(from: "/")
+            }
+        return text.kind == .error ? text.message : nil
+    }
+}
+
 extension WatchNotice {
     fileprivate func text(from folder: String) -> RunNotice.Text {
         func shown(_ path: String) -> String { PathText.shown(path, from: folder) }
@@ -209,7 +222,7 @@ extension JobNotice {
         case .forcedRunContinues(let made):
             return Text(
                 .result,
-                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already"
+                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") rendered again already"
             )
         case .outputsKeepOldPixels(let count, let upgrade):
             let cause = upgrade.plugin.map { "the plugin '\($0)'" } ?? "Penumbra"
@@ -242,9 +255,10 @@ extension JobNotice {
                 "\(outputs(paths.count)) \(paths.count == 1 ? "stays" : "stay"), because \(cause); if the pictures were removed "
                 + "or moved on purpose, say so with --allow-gone"
             return areToBeRemoved ? Text(.error, message) : Text(.files, message, paths: paths, all: Self.plan)
-        case .orphans(let paths):
+        case .orphans(let paths, let needsAll):
             return Text(
-                .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
+                .files,
+                "\(outputs(paths.count)) without an input any more; --delete-orphans\(needsAll ? "=all" : "") removes them",
                 paths: paths, all: Self.plan)
         case .orphansRemoved(let paths):
             return Text(.removedFiles, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
@@ -283,7 +297,7 @@ extension JobNotice {
             return Text(
                 .result,
                 "\(frames(left)) handed to Slurm; run \(run), in \(folder)\n"
-                    + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
+                    + "   = 'penumbra status', 'wait' and 'cancel' take it by --run-dir, from any node")
         case .shardsWritten(let shards, let left, let folder):
             return Text(.result, "\(frames(left)) in \(Figures.plural(shards, "shard")) at \(folder)")
         case .noShardsWritten: return Text(.result, "no shards were written: nothing is left for them")
@@ -292,7 +306,7 @@ extension JobNotice {
         case .continuedByNobody(let left, let folder):
             return Text(
                 .result,
-                "\(frames(left)) left, and nothing continues the run\n   = penumbra resume --run-dir \(folder) does")
+                "\(frames(left)) left, and nothing continues the run\n   = 'penumbra resume --run-dir \(folder)' does")
         case .replacesWholeRun(let manifest):
             return Text(
                 .warning,

@@ -74,7 +74,7 @@ public struct CPULevelError: Error, Hashable, CustomStringConvertible {
     public let supported: [CPULevel]
 
     public var description: String {
-        guard let value else { return "this CPU is too old: the image kernels need x86-64-v2 (SSE4.2) or later" }
+        guard let value else { return "this CPU is too old: Penumbra needs x86-64-v2 (SSE4.2) or later" }
         let names = supported.map(\.rawValue).joined(separator: ", ")
         return "\(CPULevel.variable): this CPU cannot run '\(value)'; it has \(names) — unset it to use the best"
     }

@@ -125,13 +125,14 @@ struct ApplyCommand: AsyncParsableCommand {
 
     /// Renders what a manifest says.
     private func apply(
-        _ manifest: String, _ farm: Farm, _ catalog: Catalog, _ control: RunControl, _ reporter: ConsoleReporter
+        _ manifest: AppliedManifest, _ farm: Farm, _ catalog: Catalog, _ control: RunControl,
+        _ reporter: ConsoleReporter
     ) async throws -> RunOutcome {
         // Penumbra does not record these outputs, so any existing file may belong to the user.
-        let text = manifest + "existing: error\n"
+        let text = manifest.text + "existing: error\n"
         let read = JobReader.read(
-            bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
-            overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
+            bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", arguments: manifest.arguments,
+            catalog: catalog, overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
             inspect: FilterPictures.inspect)
         let result = await WorkerChecks(forRunOf: [read], catalog, by: farm.worker).adding(to: read)
         let specs = try reporter.jobs(ManifestFiles.Outcome(result, of: "apply"))
@@ -185,7 +186,7 @@ struct ApplyCommand: AsyncParsableCommand {
     /// The pictures in the form of patterns, whatever bytes their names have.
     private var inputs: [String] { pictures.map { NonUTF8Name.text(of: RawArguments.bytes(of: $0)) } }
 
-    private func manifest() throws -> String { try manifest(inputs: inputs, output: output) }
+    private func manifest() throws -> AppliedManifest { try manifest(inputs: inputs, output: output) }
 
     /// The manifest to save, with the values of ``overrides``. In another folder it needs absolute paths, because relative ones start
     /// from the manifest's folder.
@@ -196,7 +197,7 @@ struct ApplyCommand: AsyncParsableCommand {
             PathNames.isAbsolute(path)
                 ? path : PathText.normalized(path, in: here) + (PathNames.endsWithSlash(path) ? "/" : "")
         }
-        let text = isHere ? try manifest() : try manifest(inputs: inputs.map(whole), output: whole(output))
+        let text = try (isHere ? manifest() : manifest(inputs: inputs.map(whole), output: whole(output))).text
         guard overrides.isEmpty else {
             return OverriddenText(
                 bytes: Array(text.utf8), overrides: overrides.map { Override($0) }, pictures: pictures,
@@ -206,13 +207,12 @@ struct ApplyCommand: AsyncParsableCommand {
         return isHere ? text : AppliedManifest.withAbsolutePaths(text, pictures)
     }
 
-    private func manifest(inputs: [String], output: String) throws -> String {
-        let applied = AppliedManifest(chain: chain, inputs: inputs, output: output) { path in
-            var found = stat()
-            return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
-        }
+    private func manifest(inputs: [String], output: String) throws(FarmError) -> AppliedManifest {
         do {
-            return try applied.text()
+            return try AppliedManifest(chain: chain, inputs: inputs, output: output) { path in
+                var found = stat()
+                return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+            }
         } catch {
             throw FarmError(.usage, error.message)
         }
@@ -221,13 +221,9 @@ struct ApplyCommand: AsyncParsableCommand {
 
 /// The manifest for a command line of `penumbra apply`.
 struct AppliedManifest {
-    /// Filters in the syntax of manifests, divided by `|`.
-    let chain: String
-    /// The pictures as the user wrote them, in the form of ``NonUTF8Name/text(of:)``. Relative paths start from the current folder.
-    let inputs: [String]
-    let output: String
-    /// Whether a path is an existing folder.
-    let isFolder: (String) -> Bool
+    let text: String
+    /// The argument that each line of the text was made of. Nil for lines without one.
+    let arguments: [ArgumentLine?]
 
     /// The command line does not describe a job.
     enum ChainError: Error, Hashable {
@@ -248,25 +244,61 @@ struct AppliedManifest {
         }
     }
 
-    func text() throws(ChainError) -> String {
+    /// - Parameters:
+    ///   - chain: Filters in the syntax of manifests, divided by `|`.
+    ///   - chainName: The argument with the chain, in messages.
+    ///   - inputs: The pictures as the user wrote them, in the form of ``NonUTF8Name/text(of:)``. Relative paths start from the
+    ///     current folder.
+    ///   - isFolder: Whether a path is an existing folder.
+    init(
+        chain: String, named chainName: String = "the chain", inputs: [String], output: String,
+        isFolder: (String) -> Bool
+    ) throws(ChainError) {
         let filters = chain.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
         if let empty = filters.firstIndex(of: "") { throw .emptyFilter(number: empty + 1, count: filters.count) }
-        var lines = ["job: apply", "inputs:"]
-        lines += inputs.map { "  - \(SyntaxNode.Scalar.quoted(GlobPattern.matching($0)))" }
-        lines += ["filters:"] + filters.map { "  - \($0)" }
-        lines += ["output: \(SyntaxNode.Scalar.quoted(try template()))"]
-        return lines.map { $0 + "\n" }.joined()
+        var text = ""
+        var arguments: [ArgumentLine?] = []
+        func add(_ line: String, _ argument: ArgumentLine? = nil) {
+            text += line + "\n"
+            arguments.append(argument)
+        }
+        func add(_ beginning: String, quoted value: String, of name: String) {
+            add(
+                beginning + SyntaxNode.Scalar.quoted(value),
+                ArgumentLine(name, before: beginning.unicodeScalars.count + 1, behind: 1))
+        }
+        add("job: apply")
+        add("inputs:")
+        for input in inputs { add("  - ", quoted: GlobPattern.matching(input), of: "picture \(input)") }
+        add("filters:")
+        for filter in filters {
+            let lines = filter.split(omittingEmptySubsequences: false, whereSeparator: \.isBreak)
+            for (index, line) in lines.enumerated() {
+                let beginning = index == 0 ? "  - " : ""
+                add(beginning + line, ArgumentLine(chainName, before: beginning.count))
+            }
+        }
+        let template = try Self.template(for: inputs, output: output, isFolder)
+        add("output: ", quoted: template, of: "--output \(output)")
+        (self.text, self.arguments) = (text, arguments)
     }
 
     /// In a folder the outputs keep the pictures' names. A text with fields is a template already.
-    private func template() throws(ChainError) -> String {
+    private static func template(
+        for inputs: [String], output: String, _ isFolder: (String) -> Bool
+    ) throws(ChainError) -> String {
         if PathNames.endsWithSlash(output) || isFolder(output) {
             return (PathNames.endsWithSlash(output) ? output : output + "/") + "{stem}.{ext}"
         }
         guard inputs.count == 1 || output.contains("{") else { throw .oneFileForMany(count: inputs.count) }
         return output
     }
+}
+
+extension Character {
+    /// Whether it ends a line of a manifest.
+    fileprivate var isBreak: Bool { ["\n", "\r", "\r\n"].contains(self) }
 }
 
 extension Substring {

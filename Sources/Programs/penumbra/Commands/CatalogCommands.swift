@@ -110,7 +110,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
               # yaml-language-server: $schema=penumbra.schema.json
 
-            Make it again when filters or Penumbra have changed. 'penumbra check' knows more than a schema can say.
+            Write a new schema when filters or Penumbra have changed. 'penumbra check' knows more than a schema can say.
             """)
 
     @OptionGroup(title: "Location Options") var location: LocationOptions

@@ -75,10 +75,7 @@ struct DoctorCommand: AsyncParsableCommand {
                     + "in the config file: notifications: {sendmail: PATH}")
             return .unavailable
         }
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        if targets.contains(where: { if case .webhook = $0 { true } else { false } }),
-            !folders.contains(where: { access("\($0)/curl", X_OK) == 0 })
-        {
+        if targets.contains(where: { if case .webhook = $0 { true } else { false } }), !isInPath("curl") {
             say(false, "there is no curl in PATH, so no webhook is sent\n   = install curl")
             return .unavailable
         }
@@ -115,7 +112,8 @@ struct DoctorCommand: AsyncParsableCommand {
             return await examineCluster(settings, system)
         } catch {
             say(false, error.message)
-            return .unavailable
+            // As 'run' would exit.
+            return error.outcome
         }
     }
 

@@ -329,6 +329,12 @@ extension RunRequest {
     }
 }
 
+/// Whether a folder of `PATH` has a program of this name.
+func isInPath(_ program: String) -> Bool {
+    let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []
+    return folders.contains { access("\($0)/\(program)", X_OK) == 0 }
+}
+
 func currentFolder() -> String {
     guard let path = getcwd(nil, 0) else { return "/" }
     defer { free(path) }

@@ -67,6 +67,12 @@ struct PluginNewCommand: AsyncParsableCommand {
             let files = try template(names)
             try NewFolder.write(files, to: folder)
             Console.print("\(output ?? name): a filter plugin '\(name)'; README.md says how to build and try it")
+            if language == .swift, !isInPath("swift") {
+                Console.complain(
+                    "this plugin is built with Swift, and there is no program 'swift' in PATH\n"
+                        + "   = install Swift 6.3 or later, or write the plugin in C: --language c, with another folder by -o"
+                )
+            }
             return .done
         }
     }

@@ -152,6 +152,9 @@ struct SummaryLine: JSONLine {
     private var toRender: Int?
     /// The number of files in the input folders that are not pictures, by their kind; only for a plan.
     private var passedBy: [String: Int]?
+    /// Pictures that may have been meant; nil if there are none.
+    private var hiddenPictures: Int?
+    private var otherPictures: [String: Int]?
 
     init(exitCode: Int32, _ summaries: [RunSummary], planned: [PlannedCounts] = []) {
         self.exitCode = exitCode
@@ -168,11 +171,16 @@ struct SummaryLine: JSONLine {
             outputsKept += plan.outputsKept
             toRender = (toRender ?? 0) + plan.counts.work
             passedBy = (passedBy ?? [:]).merging(plan.passedBy, uniquingKeysWith: +)
+            if plan.hiddenPictures > 0 { hiddenPictures = (hiddenPictures ?? 0) + plan.hiddenPictures }
+            if !plan.otherPictures.isEmpty {
+                otherPictures = (otherPictures ?? [:]).merging(plan.otherPictures, uniquingKeysWith: +)
+            }
         }
     }
 
     private enum CodingKeys: String, CodingKey {
-        case event, exitCode, jobs, frames, published, toRender, passedBy, skipped, kept, outputsKept, stillBroken
+        case event, exitCode, jobs, frames, published, toRender, passedBy, hiddenPictures, otherPictures
+        case skipped, kept, outputsKept, stillBroken
         case failed, left, bytes, megapixels, seconds, workersReplaced, failedByCause, notes, stopped
     }
 
@@ -185,6 +193,8 @@ struct SummaryLine: JSONLine {
         try line.encode(counts.published, forKey: .published)
         try line.encodeIfPresent(toRender, forKey: .toRender)
         try line.encodeIfPresent(passedBy, forKey: .passedBy)
+        try line.encodeIfPresent(hiddenPictures, forKey: .hiddenPictures)
+        try line.encodeIfPresent(otherPictures, forKey: .otherPictures)
         try line.encode(counts.skipped, forKey: .skipped)
         try line.encode(counts.kept, forKey: .kept)
         try line.encode(outputsKept, forKey: .outputsKept)
@@ -207,9 +217,12 @@ struct PlannedCounts {
     private(set) var counts = RunCounts()
     private(set) var outputsKept = 0
     let passedBy: [String: Int]
+    let hiddenPictures: Int
+    let otherPictures: [String: Int]
 
     init(_ prepared: PreparedJob) {
-        passedBy = prepared.plan.passedBy
+        (passedBy, hiddenPictures) = (prepared.plan.passedBy, prepared.plan.hiddenPictures)
+        otherPictures = prepared.plan.otherPictures
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.failed = prepared.ended.count
         for target in prepared.targets {

@@ -102,12 +102,32 @@ struct PlanText {
         return [total] + table.lines.map { "  " + $0 } + skipped
     }
 
-    /// Files in the input folders that are not pictures. The user may have meant some of them.
+    /// Files in the input folders that are no inputs. The user may have meant some of them.
     private var skipped: [String] {
-        let kinds = prepared.plan.passedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        guard !kinds.isEmpty else { return [] }
-        let words = kinds.map { "\(Figures.count($0.value)) \($0.key)" }
-        return ["  skipped, because they are no picture files: \(words.joined(separator: ", "))"]
+        let plan = prepared.plan
+        var lines: [String] = []
+        if !plan.passedBy.isEmpty {
+            lines.append("  skipped, because they are no picture files: \(Self.words(plan.passedBy))")
+        }
+        let hidden = plan.hiddenPictures
+        if hidden > 0 {
+            lines.append(
+                "  \(Figures.plural(hidden, "hidden picture")) \(hidden == 1 ? "is" : "are") not taken: "
+                    + "\(hidden == 1 ? "its name begins" : "their names begin") with a dot")
+        }
+        let others = plan.otherPictures.values.reduce(0, +)
+        if others > 0 {
+            lines.append(
+                "  \(Figures.plural(others, "other picture")) in these folders \(others == 1 ? "does" : "do") not match "
+                    + "'inputs': \(Self.words(plan.otherPictures))")
+        }
+        return lines
+    }
+
+    /// `200 .jpeg, 161 .png`
+    private static func words(_ counts: [String: Int]) -> String {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { "\(Figures.count($0.value)) \(PathText.visible($0.key))" }.joined(separator: ", ")
     }
 
     private func isRendered(_ target: FrameTarget) -> Bool {

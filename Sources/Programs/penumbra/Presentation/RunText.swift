@@ -47,6 +47,13 @@ enum RunText {
         return "\(Figures.count(line.concluded))/\(Figures.count(line.work))"
     }
 
+    /// `2 frames: output was edited; …`. The most frequent reason comes first.
+    static func reasons(_ counts: [String: Int]) -> [String] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { reason, count in
+            "\(Figures.plural(count, "frame")): \(PathText.visible(reason))"
+        }
+    }
+
     /// - Parameter failed: the frames that failed.
     static func details(_ line: RunLine, failed: [StoredFrameLine], _ counts: TaskCounts) -> [String] {
         var lines = [
@@ -60,6 +67,7 @@ enum RunText {
             lines.append("now       \(ProgressBar.line(live, width: .max))")
             if let limit = live.workerLimit { lines.append("limit     \(Figures.plural(limit, "task")) at a time") }
         }
+        lines += reasons(line.counts.keptByReason ?? [:]).map { "kept      \($0)" }
         lines += (line.counts.notes ?? []).map { "note      \(PathText.visible($0))" }
         lines += tasks(counts)
         if !failed.isEmpty { lines.append("failed") }
@@ -73,10 +81,30 @@ enum RunText {
         return lines
     }
 
-    /// - Parameter count: the number of broken pictures in the run.
-    static func stillBroken(_ records: [BrokenLine], of count: Int) -> [String] {
+    /// The outputs that the run kept.
+    static func kept(_ trouble: RunTrouble?) -> [String] {
+        guard let trouble, let kept = trouble.kept else { return [] }
+        let rest = (trouble.keptCount ?? kept.count) - kept.count
+        return ["kept"] + named(kept)
+            + (rest > 0 ? ["  … and \(Figures.count(rest)) more; \(SummaryText.planOfAll) names all"] : [])
+    }
+
+    private static func named(_ files: [FileReason]) -> [String] {
+        files.map { "  \(SummaryText.line($0.path, $0.reason, currentFolder()))" }
+    }
+
+    /// - Parameters:
+    ///   - count: the number of broken pictures in the run.
+    ///   - ended: the first of them, as the run's end recorded them.
+    static func stillBroken(_ records: [BrokenLine], of count: Int, atEnd ended: [FileReason]) -> [String] {
         guard count > 0 else { return [] }
-        guard !records.isEmpty else { return ["still broken  none any more: changed, removed, or tried again since"] }
+        guard !records.isEmpty else {
+            let words = "none any more: changed, removed, or tried again since"
+            guard !ended.isEmpty else { return ["still broken  \(words)"] }
+            let rest = count - ended.count
+            return ["still broken when the run ended; \(words)"] + named(ended)
+                + (rest > 0 ? ["  … and \(Figures.count(rest)) more"] : [])
+        }
         let title = records.count == count ? "still broken" : "still broken now, in the whole job"
         return [title]
             + records.map { record in

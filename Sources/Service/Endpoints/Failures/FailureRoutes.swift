@@ -181,7 +181,7 @@ extension Service {
         let run = VisibleText.line(run)
         return FarmError(
             .busy,
-            "\(run): no job of the service has this run\n   = 'penumbra retry \(run)' does its failed frames again")
+            "\(run): no job of the service has this run\n   = 'penumbra retry \(run)' renders its failed frames again")
     }
 
     /// Whether the caller may read of a run. A token with folders reads only of runs of its own jobs.

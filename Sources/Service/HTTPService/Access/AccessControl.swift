@@ -13,15 +13,18 @@ final class AccessControl: Sendable {
     private let table: RouteTable
     private let hosts: HostNames
     private let authenticator: any Authenticator
+    private let serviceID: String
     private let clock: ServiceClock
     private let rates: Mutex<Rates>
 
     init(
-        table: RouteTable, hosts: HostNames, authenticator: any Authenticator, limits: HTTPLimits, clock: ServiceClock
+        table: RouteTable, hosts: HostNames, authenticator: any Authenticator, serviceID: String, limits: HTTPLimits,
+        clock: ServiceClock
     ) {
         self.table = table
         self.hosts = hosts
         self.authenticator = authenticator
+        self.serviceID = serviceID
         self.clock = clock
         rates = Mutex(
             Rates(
@@ -53,7 +56,7 @@ final class AccessControl: Sendable {
         switch try table.match(head.method, head.target) {
         case .options(let allowed): return .options(allowed: allowed)
         case .route(let route, let parameters):
-            let cookie = SessionCookie(host: host, isSecure: head.isSecure)
+            let cookie = sessionCookie(isSecure: head.isSecure)
             let caller = try await caller(head.headers, cookie, from: peer, credentials: credentials)
             try check(caller, route.access)
             if route.method.isWrite, head.headers["Authorization"] == nil {
@@ -82,6 +85,8 @@ final class AccessControl: Sendable {
         try countRequest(of: .token(identity), isWrite: true)
         return identity
     }
+
+    func sessionCookie(isSecure: Bool) -> SessionCookie { SessionCookie(service: serviceID, isSecure: isSecure) }
 
     private func checkHost(_ headers: Headers) throws(Problem) -> String {
         let values = headers.all("Host")
@@ -135,7 +140,8 @@ final class AccessControl: Sendable {
         }
         authenticator.noteUse(of: token.id, at: time)
         return TokenIdentity(
-            id: token.id, name: record.name, scope: record.scope, roots: record.roots, expires: record.expires)
+            id: token.id, name: record.name, scope: record.scope, roots: record.roots, maxPriority: record.maxPriority,
+            expires: record.expires)
     }
 
     /// Nil for a session that has ended: the browser is asked for its token again.
@@ -148,6 +154,7 @@ final class AccessControl: Sendable {
         authenticator.noteUse(of: session.token, at: time)
         return TokenIdentity(
             id: session.token, name: record.name, scope: record.scope, roots: record.roots,
+            maxPriority: record.maxPriority,
             expires: min(session.expires, record.expires ?? session.expires), session: digest)
     }
 

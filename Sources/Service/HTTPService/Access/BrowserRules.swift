@@ -47,9 +47,6 @@ package struct HostNames: Hashable, Sendable {
         guard let name = Self.name(in: host), names.contains(name) else { throw .unknownHost(names) }
     }
 
-    /// The number after the name. Nil without one.
-    static func port(in host: String) -> UInt16? { UInt16(split(host).port.dropFirst()) }
-
     private static func split(_ host: String) -> (name: Substring, port: Substring) {
         let end = host.hasPrefix("[") ? host.firstIndex(of: "]").map(host.index(after:)) : host.firstIndex(of: ":")
         let name = host[..<(end ?? host.endIndex)]

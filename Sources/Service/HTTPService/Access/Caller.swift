@@ -37,18 +37,21 @@ package struct TokenIdentity: Hashable, Sendable {
     package let scope: TokenScope
     /// The folders that its jobs may use. Nil if all are allowed.
     package let roots: [String]?
+    /// The highest priority that its owner may give jobs. Nil for no limit.
+    package let maxPriority: Priority?
     package let expires: WallTime?
     /// The session of a browser that has sent a cookie in the token's place, by the digest of the cookie.
     package let session: SecretDigest?
 
     package init(
-        id: TokenID, name: String, scope: TokenScope, roots: [String]? = nil, expires: WallTime? = nil,
-        session: SecretDigest? = nil
+        id: TokenID, name: String, scope: TokenScope, roots: [String]? = nil, maxPriority: Priority? = nil,
+        expires: WallTime? = nil, session: SecretDigest? = nil
     ) {
         self.id = id
         self.name = name
         self.scope = scope
         self.roots = roots
+        self.maxPriority = maxPriority
         self.expires = expires
         self.session = session
     }
@@ -84,17 +87,20 @@ package struct TokenRecord: Hashable, Sendable {
     package let name: String
     package let scope: TokenScope
     package let roots: [String]?
+    /// The highest priority that its owner may give jobs. Nil for no limit.
+    package let maxPriority: Priority?
     package let expires: WallTime?
     package let isRevoked: Bool
 
     package init(
-        digest: SecretDigest, name: String, scope: TokenScope, roots: [String]? = nil, expires: WallTime? = nil,
-        isRevoked: Bool = false
+        digest: SecretDigest, name: String, scope: TokenScope, roots: [String]? = nil,
+        maxPriority: Priority? = nil, expires: WallTime? = nil, isRevoked: Bool = false
     ) {
         self.digest = digest
         self.name = name
         self.scope = scope
         self.roots = roots
+        self.maxPriority = maxPriority
         self.expires = expires
         self.isRevoked = isRevoked
     }

@@ -1,18 +1,17 @@
 /// The cookie of a browser that has shown a token.
 ///
-/// Cookies belong to a host name and not to a port. So the name of the cookie has the port of the address, and a browser
-/// can be signed in to several services of one machine.
+/// Cookies belong to a host name, and not to a port or a path. So the name of the cookie has the ID of the service, and a
+/// browser can be signed in to several services of one host.
 package struct SessionCookie: Hashable, Sendable {
     package let name: String
     private let isSecure: Bool
 
     /// - Parameters:
-    ///   - host: The value of the header `Host`.
+    ///   - service: The ID of the service: letters and digits. The name ends with it, unless it is empty.
     ///   - isSecure: Whether the browser uses TLS. Then the cookie has the prefix `__Host-`: neither another host nor a page
     ///     without TLS can set or read it, and a cookie without the prefix is not accepted.
-    package init(host: String, isSecure: Bool) {
-        let port = HostNames.port(in: host).map { "-\($0)" } ?? ""
-        name = (isSecure ? "__Host-penumbra" : "penumbra") + port
+    package init(service: String, isSecure: Bool) {
+        name = (isSecure ? "__Host-penumbra" : "penumbra") + (service.isEmpty ? "" : "-\(service)")
         self.isSecure = isSecure
     }
 

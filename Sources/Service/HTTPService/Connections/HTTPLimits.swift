@@ -15,6 +15,8 @@ package struct HTTPLimits: Hashable, Sendable {
     /// of events do not count: they have a limit of their own.
     package var connections = 256
     package var followers = 500
+    /// The streams of events of one token, all browsers that have shown it included. One token must not take the places of all others.
+    package var followersOfToken = 50
     /// For each token.
     package var writesPerSecond = 10
     package var readsPerSecond = 100

@@ -15,6 +15,8 @@ package final class HTTPServer: Sendable {
         package var limits = HTTPLimits()
         /// Whether all web connections come from a proxy, which adds TLS and says in `X-Forwarded-For` who asks.
         package var isBehindProxy = false
+        /// Tells this service from others at the same host: letters and digits. It is in the name of the cookie of sessions.
+        package var serviceID = ""
 
         package init(listeners: [Listener]) { self.listeners = listeners }
     }
@@ -64,7 +66,8 @@ package final class HTTPServer: Sendable {
         streams = OpenStreams()
         responder = Responder(
             access: AccessControl(
-                table: routes, hosts: options.hosts, authenticator: authenticator, limits: options.limits, clock: clock),
+                table: routes, hosts: options.hosts, authenticator: authenticator, serviceID: options.serviceID,
+                limits: options.limits, clock: clock),
             streams: streams, limits: options.limits, clock: clock, logger: logger)
     }
 

@@ -78,7 +78,7 @@ struct Responder: Sendable {
             let request = APIRequest(
                 method: route.method, path: target.path, parameters: parameters, query: target.query, headers: headers,
                 body: bytes,
-                caller: caller, peer: exchange.peer, isSecure: exchange.isSecure,
+                caller: caller, peer: exchange.peer, sessionCookie: access.sessionCookie(isSecure: exchange.isSecure),
                 signIn: SignIn { [access, peer = exchange.peer] in try await access.signIn($0, from: peer) })
             return try await route.endsWithClient
                 ? answer(request, route, whileConnected: exchange) : route.handler(request)

@@ -9,6 +9,8 @@ package final class EventFeed: Sendable {
     private struct Follower {
         var queue: FollowerQueue
         let wake: AsyncStream<Void>.Continuation
+        /// Nil for the administrators of this machine.
+        let token: TokenID?
     }
 
     private struct State {
@@ -33,14 +35,19 @@ package final class EventFeed: Sendable {
     /// Tells this start of the service from others, whose numbers mean nothing here.
     package let boot: String
     private let mostFollowers: Int
+    private let mostFollowersOfToken: Int
     private let clock: ServiceClock
     private let state = Mutex(State())
 
     /// - Parameter boot: Letters and digits that no earlier start of the service had.
-    package init(boot: String, mostFollowers: Int = HTTPLimits().followers, clock: ServiceClock = .system) {
+    package init(
+        boot: String, mostFollowers: Int = HTTPLimits().followers,
+        mostFollowersOfToken: Int = HTTPLimits().followersOfToken, clock: ServiceClock = .system
+    ) {
         precondition(!boot.isEmpty && !boot.contains("-"), "the id of a start has no '-'")
         self.boot = boot
         self.mostFollowers = mostFollowers
+        self.mostFollowersOfToken = mostFollowersOfToken
         self.clock = clock
     }
 
@@ -101,7 +108,9 @@ package final class EventFeed: Sendable {
     ) throws(Problem) -> APIResponse {
         let after = try request.query.value("after")
         let last = request.headers["Last-Event-ID"] ?? after
-        let follower = try join(after: last, coalescing: coalescing) { $0.name == "reset" || filter($0) }
+        let follower = try join(request.caller?.token?.id, after: last, coalescing: coalescing) {
+            $0.name == "reset" || filter($0)
+        }
         return APIResponse(
             headers: [
                 "Content-Type": "text/event-stream", "Cache-Control": "no-store",
@@ -131,18 +140,22 @@ package final class EventFeed: Sendable {
     }
 
     private func join(
-        after last: String?, coalescing: Coalescing?, filter: @escaping @Sendable (FeedEvent) -> Bool
+        _ token: TokenID?, after last: String?, coalescing: Coalescing?,
+        filter: @escaping @Sendable (FeedEvent) -> Bool
     ) throws(Problem) -> Membership {
         // One wake-up is enough for any number of events.
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let joined: (id: Int, start: Int)? = state.withLock { state in
-            guard state.followers.count < mostFollowers else { return nil }
+        let joined = try state.withLock { state throws(Problem) -> (id: Int, start: Int) in
+            guard state.followers.count < mostFollowers else { throw .tooManyFollowers }
+            if let token {
+                let own = state.followers.values.count { $0.token == token }
+                guard own < mostFollowersOfToken else { throw .tooManyFollowersOfToken(mostFollowersOfToken) }
+            }
             let queue = queue(after: last, state, coalescing, filter)
             state.lastFollower += 1
-            state.followers[state.lastFollower] = Follower(queue: queue.queue, wake: wake)
+            state.followers[state.lastFollower] = Follower(queue: queue.queue, wake: wake, token: token)
             return (state.lastFollower, queue.start)
         }
-        guard let joined else { throw .tooManyFollowers }
         wake.yield()
         return Membership(id: joined.id, start: joined.start, wakes: wakes, feed: self)
     }

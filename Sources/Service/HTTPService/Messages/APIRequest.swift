@@ -11,15 +11,15 @@ package struct APIRequest: Sendable {
     /// Nil only on open routes.
     package let caller: Caller?
     package let peer: PeerAddress
-    /// Whether the client uses TLS, as a proxy says.
-    package let isSecure: Bool
+    /// The cookie of a session at the address of this request.
+    package let sessionCookie: SessionCookie
     /// For a token that is in the body.
     package let signIn: SignIn
 
     package init(
         method: RequestMethod = .get, path: String = "/", parameters: [String: String] = [:], query: Query = Query(),
         headers: Headers = Headers(), body: [UInt8] = [], caller: Caller? = nil, peer: PeerAddress = .local("test"),
-        isSecure: Bool = false, signIn: SignIn = .unknown
+        sessionCookie: SessionCookie = SessionCookie(service: "", isSecure: false), signIn: SignIn = .unknown
     ) {
         self.method = method
         self.path = path
@@ -29,12 +29,9 @@ package struct APIRequest: Sendable {
         self.body = body
         self.caller = caller
         self.peer = peer
-        self.isSecure = isSecure
+        self.sessionCookie = sessionCookie
         self.signIn = signIn
     }
-
-    /// The cookie of a session at the address of this request.
-    package var sessionCookie: SessionCookie { SessionCookie(host: headers["Host"] ?? "", isSecure: isSecure) }
 }
 
 /// Finds out whose a token is that somebody signs in with, within the same limits as for tokens of headers.

@@ -197,7 +197,7 @@ extension Problem {
         Problem(
             status: 421, kind: "unknown-host", title: "This service does not have this name",
             detail: "Its names are \(names.joined(separator: ", "))",
-            remedy: "Use one of these names, or add the name to the service's configuration.")
+            remedy: "Use one of these names, or add the name to 'hosts' in the service's config file.")
     }
 
     // MARK: Limits
@@ -221,6 +221,12 @@ extension Problem {
     package static let tooManyFollowers = Problem(
         status: 503, kind: "too-many-followers", title: "Too many clients follow the events",
         remedy: "Try again later.", headers: ["Retry-After": "10"])
+
+    package static func tooManyFollowersOfToken(_ most: Int) -> Problem {
+        Problem(
+            status: 429, kind: "too-many-followers", title: "The token follows the events \(most) times already",
+            remedy: "Close pages and programs that are not used, or use another token.", headers: ["Retry-After": "10"])
+    }
 
     package static let stopping = Problem(
         status: 503, kind: "stopping", title: "The service is stopping", remedy: "Try again later.",

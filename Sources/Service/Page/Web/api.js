@@ -19,14 +19,22 @@ export function giveUp() {
   life.abort();
   life = new AbortController();
 }
-/** The signals of the caller and of the connection as one. Old browsers cannot join them: there the caller's counts. */
-const joined = signal => !signal ? life.signal : AbortSignal.any ? AbortSignal.any([signal, life.signal]) : signal;
+/** Several signals as one. Old browsers cannot join them: there the first one counts. */
+const joined = signals => AbortSignal.any ? AbortSignal.any(signals) : signals[0];
 /** A change that was sent, and to which nobody answers, may have been made. Reads and requests that count once can be repeated. */
 const noAnswer = isChange => new Problem(0, isChange ? {
   detail: 'The service does not answer.', remedy: 'It may have made this change. Look at it before you try again.'} : {});
 const isRead = (method, address) => method === 'GET' || /^(check|plan|preview|session)$|\/verify$/.test(address);
 
 export const encoded = encodeURIComponent;
+
+/** How far the clock of the service is ahead of the browser's, in milliseconds. */
+export let ahead = 0;
+function compareClocks(answer, begin) {
+  const end = Date.now(), difference = new Date(answer.headers.get('Date') ?? NaN) - (begin + end) / 2;
+  // Answers have whole seconds, and one that took long says little.
+  if (end - begin < 2000 && Math.abs(difference - ahead) > 2000) ahead = Math.abs(difference) > 2000 ? difference : 0;
+}
 
 /** The answer, whose connection may break while its body is read. */
 function breakable(answer, signal) {
@@ -41,20 +49,22 @@ function breakable(answer, signal) {
   return answer;
 }
 
-/** Sends a request and returns its answer. An error is thrown as a `Problem`. */
-export async function request(method, address, body, {signal, headers = {}} = {}) {
-  const signIn = signIns;
+/** Sends a request and returns its answer. An error is thrown as a `Problem`. A change is given up after so many seconds without an answer. */
+export async function request(method, address, body, {signal, headers = {}, patience = 15} = {}) {
+  const signIn = signIns, isChange = !isRead(method, address), tooLate = new AbortController(), begin = Date.now();
+  const timer = isChange && setTimeout(() => tooLate.abort(), patience * 1000);
   let answer;
   try {
     answer = await fetch('api/v1/' + address, {
-      method, signal: joined(signal), credentials: 'same-origin', cache: method === 'GET' ? 'no-cache' : undefined,
+      method, signal: joined([signal, isChange && tooLate.signal, life.signal].filter(Boolean)), credentials: 'same-origin', cache: method === 'GET' ? 'no-cache' : undefined,
       headers: body === undefined ? headers : {'Content-Type': 'application/json', ...headers},
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw noAnswer(error.name === 'AbortError' && !isRead(method, address) && !('Idempotency-Key' in headers));
-  }
+    throw noAnswer(error.name === 'AbortError' && isChange && !('Idempotency-Key' in headers));
+  } finally { clearTimeout(timer); }
+  compareClocks(answer, begin);
   if (answer.ok) return breakable(answer, signal);
   // A proxy answers with a page of its own while the service is away.
   const problem = await answer.json().catch(() => ({}));
@@ -73,8 +83,8 @@ export async function lines(address, body, options) {
   return text.split('\n').filter(Boolean).map(line => JSON.parse(line));
 }
 const unanswered = new Map();
-/** The jobs that were handed in here, and whose runs nobody has seen yet. */
-export const handedIn = new Set();
+/** The jobs that were submitted here, and whose runs nobody has seen yet. */
+export const submitted = new Set();
 /** Sends a request that counts once. If its answer is lost, the same request has the same key when somebody sends it again. */
 export async function sendOnce(address, body) {
   const request = JSON.stringify([address, body]);
@@ -82,7 +92,7 @@ export async function sendOnce(address, body) {
   try {
     const answer = await send('POST', address, body, {headers: {'Idempotency-Key': unanswered.get(request)}});
     unanswered.delete(request);
-    handedIn.add(`${answer.id}`);
+    submitted.add(`${answer.id}`);
     return answer;
   } catch (error) {
     // After a refusal nothing was done. A broken connection and a proxy that gave up say nothing of that.
@@ -96,36 +106,61 @@ export const retryRun = run => sendOnce(`runs/${encoded(run)}/retry`, {});
 
 // ---- Pictures
 
-/** At most four requests for pictures at a time; the newest is the first, because it is what somebody looks at now. */
-const waiting = [];
+// A browser has six connections to a host, for all its windows. Each window that is seen has one for its events, and actions need one, too.
+const me = crypto.getRandomValues(new Uint32Array(2)).join(), seen = new Set();
+const windows = new BroadcastChannel('penumbra windows');
+const tellWindows = (isAnswer, isSeen = !document.hidden) => windows.postMessage({from: me, isSeen, isAnswer});
+windows.onmessage = ({data: {from, isSeen, isAnswer}}) => {
+  if (isSeen) seen.add(from); else seen.delete(from);
+  if (!isAnswer) tellWindows(true);
+  serve();
+};
+document.addEventListener('visibilitychange', () => tellWindows(false));
+addEventListener('pagehide', () => tellWindows(true, false));
+addEventListener('pageshow', () => tellWindows(false));
+
+/** Two requests for pictures at a time, and one if other windows are seen, too. The newest is the first, because it is what somebody looks at now. */
+const waiting = [], most = () => seen.size ? 1 : 2;
 let running = 0;
 const wait = (seconds, signal) => new Promise((done, fail) => {
   const timer = setTimeout(done, seconds * 1000);
   signal.addEventListener('abort', () => { clearTimeout(timer); fail(signal.reason); }, {once: true});
 });
 
-/** Fetches a picture. It waits as long as the service asks it to. `body` makes it a POST. */
-export function picture(address, signal, body) {
+/** Fetches a picture. It waits as long as the service asks it to. `body` makes it a POST. `prepares` hears why a part of a large picture takes long. */
+export function picture(address, signal, body, prepares) {
   return new Promise((done, fail) => {
-    waiting.push({address, signal, body, done, fail});
+    const one = {address, signal, body, prepares, done, fail};
+    waiting.push(one);
+    signal.addEventListener('abort', () => {
+      const index = waiting.indexOf(one);
+      if (index >= 0) waiting.splice(index, 1);
+      fail(signal.reason);
+    }, {once: true});
     while (waiting.length > 400) waiting.shift().fail(new DOMException('', 'AbortError'));
     serve();
   });
 }
 async function serve() {
-  while (running < 4 && waiting.length) {
+  while (running < most() && waiting.length) {
     const next = waiting.pop();
     if (next.signal.aborted) { next.fail(next.signal.reason); continue; }
     running++;
-    fetchPicture(next).then(next.done, next.fail).finally(() => { running--; serve(); });
+    fetchPicture(next).then(next.done, error => isPreparing(error) ? askLater(next, error) : next.fail(error)).finally(() => { running--; serve(); });
   }
+}
+const isPreparing = error => error.type === '/problems/preparing';
+/** It takes no place meanwhile, and comes after all others. */
+function askLater(next, error) {
+  next.prepares?.(error.message);
+  wait(error.retryAfter || 1, next.signal).then(() => { waiting.unshift(next); serve(); }, next.fail);
 }
 async function fetchPicture({address, signal, body}) {
   for (let tries = 1; ; tries++) {
     try {
       return await (await request(body ? 'POST' : 'GET', address, body, {signal})).blob();
     } catch (error) {
-      if (![429, 503].includes(error.status) || tries === 8) throw error;
+      if (![429, 503].includes(error.status) || isPreparing(error) || tries === 8) throw error;
       await wait(Math.min(10, error.retryAfter || 1), signal);
     }
   }

@@ -4,7 +4,7 @@ import {h, onRatio, plain, say} from './dom.js';
 import {picture} from './api.js';
 import {count} from './words.js';
 
-/** A worker decodes a large picture anew for each tile, so such a picture gets fewer and larger ones. */
+/** If the service has no room for a large picture, it decodes it anew for each tile. So such a picture gets fewer and larger ones. */
 const largePixels = 50e6, largeTileSide = 1024, smallTileSide = 512;
 /** In pixels, of all tiles that a side keeps. */
 const mostTilePixels = 120 * smallTileSide ** 2;
@@ -35,7 +35,7 @@ export function compare(source) {
   let width = 0, height = 0, zoom = look?.zoom ?? 0, isFit = look?.isFit ?? true, x = (look?.x ?? 0.5) * full.width, y = (look?.y ?? 0.5) * full.height, split = look?.split ?? 0.5, isAsked = false, isClosed = false;
   slider.value = Math.round(split * 1000);
   const controller = new AbortController();
-  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: ''}]));
+  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: '', prepares: ''}]));
   for (const [name, side] of Object.entries(sides)) {
     picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; ask(); });
   }
@@ -92,8 +92,9 @@ export function compare(source) {
       context.fillText('◄ ►', line, height / 2 + 0.5);
     }
     const percent = zoom * ratio() * 100, troubles = Object.entries(sides).filter(([, side]) => side.trouble).map(([name, side]) => `${name}: ${side.trouble}`);
+    const prepares = Object.values(sides).map(side => side.prepares).filter(Boolean);
     const sizesDiffer = both && (source.before.width !== full.width || source.before.height !== full.height);
-    say(note, plain(troubles.join('; ') || `${percent >= 99.9 && percent <= 100.1 ? '1:1, exact pixels' : percent > 100 ? `${count(percent)} %, exact pixels` : `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`}${missing ? ' · loading' : ''}${sizesDiffer ? ` · before is ${count(source.before.width)} × ${count(source.before.height)}, shown at the same size` : ''}`));
+    say(note, plain(troubles.join('; ') || `${percent >= 99.9 && percent <= 100.1 ? '1:1, exact pixels' : percent > 100 ? `${count(percent)} %, exact pixels` : `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`}${missing ? ` · ${prepares.find(text => text.endsWith('%')) ?? prepares[0] ?? 'loading'}` : ''}${sizesDiffer ? ` · before is ${count(source.before.width)} × ${count(source.before.height)}, shown at the same size` : ''}`));
   }
   /** Draws one side between two columns of the screen, and asks for what is missing. */
   function drawSide(context, name, from, to) {
@@ -149,7 +150,8 @@ export function compare(source) {
   function load(name, side, key, area) {
     const tile = {image: null, controller: new AbortController(), isFailed: false};
     side.tiles.set(key, tile);
-    picture(source.crop(name, area), tile.controller.signal).then(createImageBitmap).then(image => {
+    picture(source.crop(name, area), tile.controller.signal, undefined, text => { side.prepares = text; ask(); }).then(createImageBitmap).then(image => {
+      side.prepares = '';
       if (side.tiles.get(key) !== tile) { image.close(); return; }
       tile.image = image;
       ask();

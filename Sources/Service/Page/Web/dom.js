@@ -37,6 +37,25 @@ export function renew(element, source, make) {
   fill(element, make());
 }
 
+/** Shows an element for each item. Those that are there stay, with their focus, selection and scrolled place. `make()` makes one that has `update(item)`. */
+export function each(element, items, key, make) {
+  const before = element.shown ?? new Map(), shown = element.shown = new Map(items.map(item => [key(item), before.get(key(item)) ?? make()]));
+  for (const [name, child] of before) if (!shown.has(name)) child.remove();
+  let place = element.firstChild;
+  for (const item of items) {
+    const child = shown.get(key(item));
+    child.update(item);
+    if (child === place) place = place.nextSibling; else element.insertBefore(child, place);
+  }
+}
+
+/** Sets where a link leads, and its text. While it is pressed it stays, so that a click leads to what was pressed. */
+export function lead(link, address, text) {
+  if (link.matches(':active')) return;
+  if (link.getAttribute('href') !== address) link.setAttribute('href', address);
+  say(link, text);
+}
+
 /** Sets a text, and leaves the element alone if it has it already: then nothing is laid out anew, and selections stay. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -72,6 +91,9 @@ export function visible(text, lines = false) {
 
 /** Terms with their values. Those without a value are left out. */
 export const facts = (...rows) => h('dl.facts', rows.filter(([, value]) => value != null && value !== '' && value !== false && value !== 0).map(([term, value]) => h('div', h('dt', term), h('dd', value))));
+
+/** A field with its name, and a hint below. */
+export const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
 
 /** A path: its folder is less visible than its name, and right-to-left letters do not reorder it. */
 export function path(text) {
@@ -118,6 +140,7 @@ export function enable(button, isWanted) {
  * @param options `title`, `class`, and `name` for screen readers if the text alone does not say enough.
  */
 export function action(text, body, options = {}) {
+  let things = 0;
   const trouble = h('span.trouble', {role: 'alert', title: 'A click takes it away', onclick: event => { event.stopPropagation(); fill(trouble); }});
   const button = h('button', {type: 'button', 'data-act': '', class: options.class, title: options.title, 'aria-label': options.name}, text);
   button.addEventListener('click', async event => {
@@ -126,21 +149,31 @@ export function action(text, body, options = {}) {
     fill(trouble);
     button.isBusy = true;
     button.setAttribute('aria-busy', 'true');
+    const mine = things;
     try {
       await body(button);
     } catch (error) {
-      fill(trouble, problemText(error));
+      // The button may be of another thing by now.
+      if (mine === things) fill(trouble, problemText(error)); else announce(plain(error.message));
     } finally {
-      button.isBusy = false;
-      button.removeAttribute('aria-busy');
-      enable(button, button.isWanted);
+      if (mine === things) rest();
     }
   });
+  const rest = () => {
+    button.isBusy = false;
+    button.removeAttribute('aria-busy');
+    enable(button, button.isWanted);
+  };
   enable(button, true);
   const whole = h('span.action', button, trouble);
   whole.button = button;
-  /** Gives the button to another thing, of which there is no error yet. */
-  whole.rename = name => { button.setAttribute('aria-label', name); if (trouble.firstChild) fill(trouble); };
+  /** Gives the button to another thing, with which nobody has done anything yet. */
+  whole.rename = name => {
+    things++;
+    button.setAttribute('aria-label', name);
+    if (trouble.firstChild) fill(trouble);
+    if (button.isBusy) rest();
+  };
   return whole;
 }
 
@@ -173,10 +206,16 @@ export function copyable(text, name = 'Copy') {
   return h('div.copy', line, button);
 }
 
-/** Asks before what cannot be undone. Resolves to whether the answer is yes. `extra` is shown below the text. */
-export function ask(title, text, yes, extra) {
+let settle = () => {};
+/**
+ * Asks before what cannot be undone. Resolves to whether the answer is yes. `extra` is shown below the text.
+ * While a question is open, no other one takes its place: a click that is on its way would answer the wrong one.
+ */
+export async function ask(title, text, yes, extra) {
   const dialog = document.getElementById('dialog');
-  const {promise, resolve} = Promise.withResolvers ? Promise.withResolvers() : (() => { let resolve; return {promise: new Promise(done => { resolve = done; }), resolve}; })();
+  if (dialog.open) throw new Error('Another question was open. Nothing was changed: try again.');
+  settle(false);
+  const answer = new Promise(resolve => { settle = resolve; });
   fill(dialog, h('form', {method: 'dialog'},
     h('h2', {id: 'dialog-title'}, title),
     text && h('p', visible(text)),
@@ -185,9 +224,15 @@ export function ask(title, text, yes, extra) {
       yes && h('button', {value: 'yes', class: 'danger'}, yes),
       h('button', {value: 'no', autofocus: true}, yes ? 'Leave it' : 'Close'))));
   dialog.returnValue = '';
-  dialog.onclose = () => resolve(dialog.returnValue === 'yes');
+  // The event of the question before may come after this one has opened.
+  dialog.onclose = () => { if (!dialog.open) settle(dialog.returnValue === 'yes'); };
   dialog.showModal();
-  return promise;
+  return answer;
+}
+/** Takes an open question away. The answer is no. */
+export function dismiss() {
+  settle(false);
+  document.getElementById('dialog').close();
 }
 
 /** All frames by their states, each as wide as it has frames, as in the report of a run. The legend beside it has the numbers. */

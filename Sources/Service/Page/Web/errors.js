@@ -45,7 +45,7 @@ async function exclusions(group, runs) {
       // Two runs of one manifest mostly have the same line.
       if (seen.has(key)) return null;
       seen.add(key);
-      // A text that was handed in has no file. Runs without a job were begun with one.
+      // A text that was submitted has no file. Runs without a job were begun with one.
       const file = source.manifest ?? (job ? null : manifest), whole = line && source.text && !file ? excluding(source.text, line) : null;
       const words = file ? ['Add this line to ', path(file), ', for the run ', runLink(run), '. If the manifest has a key “exclude”, add the names to it.']
         : ['This line leaves them out. Add it to the manifest of the run ', runLink(run), ', and submit that again. If the manifest has a key “exclude”, add the names to it.'];
@@ -61,13 +61,23 @@ async function exclusions(group, runs) {
   ];
 }
 
+/** The service limits how many changes a token makes in a second. A change that is too many waits as long as the service asks it to. */
+async function patiently(body) {
+  for (let tries = 1; ; tries++) {
+    try { return await body(); } catch (error) {
+      if (error.status !== 429 || tries === 8) throw error;
+      await new Promise(done => setTimeout(done, 1000 * Math.min(60, error.retryAfter || 1)));
+    }
+  }
+}
+
 /** Retries runs one after the other, and tells of each what became of it. */
 async function retryAll(runs, outcome) {
   const done = [];
   const show = () => fill(outcome, h('ul.plain', done));
   for (const {run} of runs) {
     try {
-      const job = await retryRun(run);
+      const job = await patiently(() => retryRun(run));
       done.push(h('li.well', '✓\ufe0e run ', runLink(run), ': retried as ', h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)));
     } catch (error) {
       done.push(h('li.trouble', 'run ', runLink(run), ': not retried ', problemText(error)));
@@ -75,7 +85,7 @@ async function retryAll(runs, outcome) {
     show();
   }
   const good = done.filter(line => line.classList.contains('well')).length;
-  announce(`${plural(good, 'run')} of ${count(runs.length)} handed in again`);
+  announce(`${plural(good, 'run')} of ${count(runs.length)} submitted again`);
 }
 
 /**
@@ -115,20 +125,22 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
 }
 
 export function errorsView(_, view) {
+  let isClosed = false;
   const number = h('span.number', {role: 'status'}), body = h('div.groups'), kept = new Map();
   fill(view, h('div.tools', h('h1.unseen', 'Errors'), number), body);
   async function load() {
     try {
       const answer = await get('errors');
+      if (isClosed) return;
       view.removeAttribute('aria-busy');
       number.textContent = answer.frames ? `${plural(answer.frames, 'failed picture')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
       renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed picture.')));
     } catch (error) {
-      if (!view.hasAttribute('aria-busy')) throw error;
+      if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       renew(body, null, () => failed(error, soon.now));
     }
   }
   const soon = calmly(load, 4000);
   const endings = [live.on('job', soon), live.on('reset', soon.now), live.on('back', soon.now), live.on('run', event => { if (event.state === 'ended') soon(); })];
-  return {begin: load, title: 'Errors', close: () => endings.forEach(end => end())};
+  return {begin: load, title: 'Errors', close: () => { isClosed = true; endings.forEach(end => end()); }};
 }

@@ -1,5 +1,5 @@
 // What all views share: who is signed in, the state of the service, and what open runs do.
-import {Problem, encoded, get} from './api.js';
+import {Problem, ahead, encoded, get} from './api.js';
 import * as live from './live.js';
 
 export const farm = {
@@ -23,6 +23,11 @@ function tell() {
   isAsked = true;
   requestAnimationFrame(() => { isAsked = false; for (const body of [...listeners]) body(); });
 }
+
+/** The highest priority that the token allows for jobs. */
+export const highestPriority = () => farm.session?.max_priority ?? 100;
+/** A job that runs next is before all priorities, so a token with a limit cannot ask for it. */
+export const mayRunNext = () => may('submit') && farm.session?.max_priority == null;
 
 export const may = scope => ({read: 0, submit: 1, admin: 2})[farm.session?.scope ?? 'read'] >= ({submit: 1, admin: 2})[scope];
 
@@ -176,7 +181,7 @@ export function calmly(body, wait = 1500, isOfPage = false) {
 }
 const loadSoon = calmly(loadStatus, 1500, true);
 
-export async function loadFarm() {
+async function loadFarm() {
   const [, open] = await Promise.all([loadStatus(), get('runs?ended=0')]);
   farm.lives.clear();
   for (const run of open.runs) if (run.live) farm.lives.set(run.run, run.live);
@@ -198,8 +203,8 @@ live.on('back', () => {
 });
 live.on('state', () => stalenessChanged());
 
-/** The time now, which stands still while the service is not heard. */
-export const now = () => live.state === 'lost' ? live.heard : Date.now();
+/** The time now by the clock of the service, which stands still while the service is not heard. */
+export const now = () => (live.state === 'lost' ? live.heard : Date.now()) + ahead;
 /** Calls `body` each second, while the page is connected. */
 export function eachSecond(body) {
   const timer = setInterval(() => { if (live.state !== 'lost' && !document.hidden) body(); }, 1000);

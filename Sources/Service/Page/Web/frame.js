@@ -3,7 +3,7 @@ import {action, enable, facts, fileName, fill, h, path, plain, renew, say, visib
 import {encoded, get, retryRun} from './api.js';
 import {calmly, eachSecond, may} from './farm.js';
 import {compare} from './compare.js';
-import {neighbours} from './map.js';
+import {neighbours, stateIn} from './map.js';
 import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
 import {bytes, count, duration, elapsed, frameState, isRunOpen, measure, pictureName, sign, taskName, taskWords, when, withoutPath} from './words.js';
@@ -13,7 +13,12 @@ const capital = text => text[0].toUpperCase() + text.slice(1);
 const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
 
 /** The frames of the run that somebody looked at last, as its map lists them. They are asked for once, if the run has ended. */
-let known = {run: '', spans: []};
+let known = {run: '', map: null};
+
+/** Why a frame has no record, by the letter of its state. */
+const withoutRecord = letter => !letter ? 'the run has no such frame'
+  : letter === 's' ? 'there was nothing to do with this frame, and which picture it was is not known any more'
+  : 'pkfb'.includes(letter) ? 'its record is not kept any more, because the job has run several times since' : 'nothing is recorded of this frame yet';
 
 /** How somebody looked at a picture when they went on to the one before or after it. The next view takes it. */
 let look = null;
@@ -33,7 +38,9 @@ export function frameView(run, name, view) {
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
   const previous = h('a.button', {hidden: true}, '◀\ufe0e previous'), next = h('a.button', {hidden: true}, 'next ▶\ufe0e');
   const retry = action('Retry', async () => {
-    location.hash = `#/jobs/${(await retryRun(run)).id}`;
+    const job = await retryRun(run);
+    // Somebody may have gone on meanwhile.
+    if (!isClosed) location.hash = `#/jobs/${job.id}`;
   }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
   for (const link of [previous, next]) link.addEventListener('click', () => { look = viewer?.look() ?? null; });
   look = null;
@@ -46,18 +53,22 @@ export function frameView(run, name, view) {
   async function load() {
     const [found, now] = await Promise.all([
       get(`${address}/frames/${name}`).catch(error => error.type === '/problems/no-frame' ? null : Promise.reject(error)), get(address)]);
+    if (isClosed) return;
     runState = now.state;
     frame = found;
-    if (frame && !isClosed) {
+    if (frame) {
       renew(title, frame.input, () => h('bdi', visible(fileName(frame.input))));
       document.title = `${plain(fileName(frame.input))}, ${pictureName(name)} – Penumbra`;
     }
-    loadNeighbours().catch(() => {});
-    const state = frameState(frame?.state ?? 'skipped');
+    // The links to its neighbours can wait. Of a frame without a record the map alone knows the state.
+    const mapped = loadMap(), letter = frame ? null : stateIn(await mapped, name);
+    mapped.then(showNeighbours).catch(() => {});
+    if (isClosed) return;
+    const state = frameState(frame?.state ?? letter);
     const isInWork = frame?.state === 'open';
     badge.className = `badge ${state.name}`;
     say(badge, isInWork ? (isRunOpen(runState) ? '… not finished' : 'not finished') : `${state.sign}\ufe0e ${state.words}`);
-    fill(sub, frame ? path(frame.input) : 'there was nothing to do with this picture, and its name is not known any more', frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '');
+    fill(sub, frame ? path(frame.input) : withoutRecord(letter), frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '', frame?.reason ? [' · ', visible(frame.reason)] : '');
     const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
     cause.hidden = !failure;
     if (failure) {
@@ -72,17 +83,15 @@ export function frameView(run, name, view) {
     if (!isCompared || (isCompared === 'before' && frame?.state === 'published')) await showPictures();
     await loadAttempts();
   }
-  async function loadNeighbours() {
-    if (known.run !== run) {
-      const isEnded = !isRunOpen(runState), {frames} = await get(`${address}/map`);
-      // While a run goes on, it may find more frames.
-      if (isEnded) known = {run, spans: frames};
-      return showNeighbours(frames);
-    }
-    showNeighbours(known.spans);
+  async function loadMap() {
+    if (known.run === run) return known.map;
+    const isEnded = !isRunOpen(runState), map = await get(`${address}/map`);
+    // While a run goes on, it may find more frames.
+    if (isEnded) known = {run, map};
+    return map;
   }
-  function showNeighbours(spans) {
-    neighbours(spans, name).forEach((frame, index) => {
+  function showNeighbours({frames}) {
+    neighbours(frames, name).forEach((frame, index) => {
       const link = [previous, next][index];
       link.hidden = !frame;
       link.setAttribute('href', `${here}/frames/${frame}`);
@@ -96,8 +105,8 @@ export function frameView(run, name, view) {
     const of = which => `side=${which}${which === 'after' && shown ? `&output=${shown + 1}` : ''}`;
     const side = which => get(frameAddress(run, name, `facts?${of(which)}`)).then(value => ({value}), error => ({error}));
     const [left, right] = await Promise.all([side('before'), side('after')]);
-    // Somebody may have chosen another output meanwhile.
-    if (mine !== asked) return;
+    // Somebody may have chosen another output meanwhile, or gone on. Then nobody would close the viewer.
+    if (mine !== asked || isClosed) return;
     isCompared = right.value ? 'both' : 'before';
     close();
     if (left.value || right.value) {

@@ -1,11 +1,13 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
-import {Problem, encoded, get, handedIn, request, send, sendOnce} from './api.js';
-import {calmly, farm, learnRepairs, may, onFarm} from './farm.js';
+import {Problem, encoded, get, submitted, request, send, sendOnce} from './api.js';
+import {calmly, farm, highestPriority, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
-import {isOpen, named, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+import {isOpen, keptWords, named, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
+/** Jobs that this page has retried. The next retry is one of the new job. */
+const retried = new Set();
 const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
 
 /** Whether somebody has paused the run of a job. Answers about jobs know it, events do not: then the run tells. */
@@ -37,7 +39,7 @@ async function setPaused(job, value) {
 const actions = {
   pause: {text: 'Pause', key: 'p', title: 'Give workers nothing more to do. Pictures in work are finished first (p)', fits: job => job.state === 'running' && !job.cancelling && !isPaused(job), body: job => setPaused(job, true)},
   resume: {text: 'Resume', key: 'p', title: 'Go on (p)', fits: job => isPaused(job) && !job.cancelling, body: job => setPaused(job, false)},
-  next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next, body: job => post(job, 'run-next')},
+  next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next && mayRunNext(), body: job => post(job, 'run-next')},
   hold: {text: 'Hold', key: 'h', title: 'Do not start before it is released (h)', fits: job => job.state === 'waiting', body: job => post(job, 'hold')},
   release: {text: 'Release', key: 'h', title: 'Let it start (h)', fits: job => job.state === 'held', body: job => post(job, 'release')},
   cancel: {
@@ -58,8 +60,9 @@ export function jobActions(job, changed) {
   const element = h('span.job-actions');
   const buttons = Object.entries(actions).map(([name, {text, title, body, fits, key}]) => {
     const button = action(text, async () => {
-      const answer = await body(job);
+      const mine = job, answer = await body(mine);
       if (!answer) return;
+      if (answer.id !== mine.id) { retried.add(mine.id); element.update(job); }
       announce(`Job ${answer.id}, ${answer.name}: ${word(stateOf(answer))}`);
       changed(answer, name);
     }, {title, name: `${text.replace('…', '')} job ${job.id}`, class: name});
@@ -69,12 +72,14 @@ export function jobActions(job, changed) {
   element.update = next => {
     const isOther = next.id !== job.id;
     job = next;
-    for (const {button, fits, text} of buttons) {
+    for (const {button, fits, key, text} of buttons) {
       if (isOther) button.rename(`${text.replace('…', '')} job ${job.id}`);
       const isShown = may('submit') && fits(job);
       // An error stays beside its button until it is pressed again.
       button.hidden = !isShown;
-      enable(button.button, isShown);
+      const isOver = key === 'r' && retried.has(job.id);
+      enable(button.button, isShown && !isOver);
+      if (key === 'r') say(button.button, isOver ? 'Retried' : text);
     }
   };
   element.press = key => buttons.find(one => one.key === key && one.fits(job))?.button.button.click();
@@ -82,18 +87,19 @@ export function jobActions(job, changed) {
   return element;
 }
 
-/** The priority of a job, which a click changes by 10. */
+/** The priority of a job, which a click changes by 10, up to the highest one that the token allows. */
 export function priorityStepper(job, changed = () => {}) {
-  const value = h('output', job.priority);
+  const value = h('output', job.priority), highest = highestPriority();
   const set = async to => {
-    const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(100, to))});
+    const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(highest, to))});
     announce(`Job ${job.id}: priority ${answer.priority}`);
     changed(answer);
-    element.update({...job, ...answer});
+    // The row may show another job by now.
+    if (answer.id === job.id) element.update({...job, ...answer});
   };
   const step = (text, by, name) => action(text, () => set(by > 0 ? Math.floor(job.priority / 10) * 10 + 10 : Math.ceil(job.priority / 10) * 10 - 10), {name: `${name} the priority of job ${job.id}`, title: `${name} the priority (${text === '−' ? '-' : text})`, class: 'step'});
   const less = step('−', -10, 'Lower'), more = step('+', 10, 'Raise');
-  const element = h('span.stepper', {title: 'Priority, 0 to 100'}, less, value, more);
+  const element = h('span.stepper', {title: `Priority, 0 to ${highest}${highest < 100 ? ', the highest one that your token allows' : ''}`}, less, value, more);
   element.update = next => {
     if (next.id !== job.id) { less.rename(`Lower the priority of job ${next.id}`); more.rename(`Raise the priority of job ${next.id}`); }
     job = next;
@@ -101,7 +107,7 @@ export function priorityStepper(job, changed = () => {}) {
     const isShown = may('submit') && isOpen(job.state);
     less.hidden = more.hidden = !isShown;
     enable(less.button, job.priority > 0);
-    enable(more.button, job.priority < 100);
+    enable(more.button, job.priority < highest);
   };
   element.press = key => (key === '-' ? less : more).button.click();
   element.update(job);
@@ -148,7 +154,7 @@ export function results(run) {
     try {
       const {frames} = await get(`runs/${encoded(run)}/frames?state=published&limit=200`);
       // A run that had nothing to do knows outputs of earlier runs.
-      const known = frames.length ? frames : [await get(`runs/${encoded(run)}/frames/1`)];
+      const known = frames.length ? frames : [await get(`runs/${encoded(run)}/frames/1`)].filter(({state}) => ['skipped', 'kept'].includes(state));
       const outputs = known.map(frame => frame.outputs.filter(path => path.startsWith('/'))).filter(paths => paths.length);
       if (!outputs.length) return;
       const folders = new Set(outputs[0].map((_, index) => commonFolder(outputs.flatMap(paths => paths[index] ?? []))));
@@ -172,7 +178,7 @@ async function isThere(run) {
 
 export function jobView(id, view) {
   // Whoever hands a job in, or sees it wait, wants to see its run.
-  let job = null, wrote = '', hasRun = false, leads = handedIn.delete(`${id}`), isClosed = false;
+  let job = null, wrote = '', hasRun = false, leads = submitted.delete(`${id}`), isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log), share = bar(0, 'Progress');
   share.hidden = true;
@@ -186,7 +192,7 @@ export function jobView(id, view) {
     try {
       const {text, manifest: file} = await get(`jobs/${id}/manifest`);
       renew(manifest, text, () => visible(text, true));
-      say(manifestWords, file ? 'This is what the file has now.' : 'It was handed in as a text, and is no file.');
+      say(manifestWords, file ? 'This is what the file has now.' : 'It was submitted as a text, and is no file.');
     } catch (error) {
       if (!(error instanceof Problem) || error.status === 404) return;
       renew(manifestWords, error.message, () => problemText(error));
@@ -223,7 +229,7 @@ export function jobView(id, view) {
     }
   }
   function show() {
-    if (!job) return;
+    if (!job || isClosed) return;
     renew(title, job.name, () => visible(job.name));
     const state = stateOf(job);
     badge.className = `badge ${state}`;
@@ -233,7 +239,7 @@ export function jobView(id, view) {
     const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them were ${reason}.` : resultWords(job);
     renew(why, words, () => visible(words));
     if (!row) {
-      row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
+      row = jobActions(job, (answer, name) => { if (isClosed) return; if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
       stepper = priorityStepper(job, answer => { job = answer; show(); });
       fill(buttons, stepper, row);
     }
@@ -252,6 +258,7 @@ export function jobView(id, view) {
       ['Manifest', path(job.manifest)],
       ['Owner', h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]])))],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
+      ['Kept', job.kept_by_reason && h('ul.plain', keptWords(job.kept_by_reason).map(words => h('li', visible(words))))],
       ['Repaired by', isRepaired(job) && farm.repaired.get(job.run) ? jobLink(farm.repaired.get(job.run)) : null],
       ['Retries', job.retry_of && jobLink(job.retry_of)],
       ['Submitted', when(job.submitted)],

@@ -1,5 +1,5 @@
 // What this browser keeps for one person at one farm: a draft, and whether single letters act. It is removed when the person signs out,
-// and when somebody else signs in.
+// and when somebody else signs in. Each tab keeps its own, which other tabs do not replace. A new tab begins with what was kept last.
 
 /** All keys of this farm: another one may have another path of the same host. */
 const prefix = `penumbra ${location.pathname} `;
@@ -7,13 +7,17 @@ let owner = '';
 // A browser without storage keeps it as long as the page is open.
 const memory = new Map();
 
-/** Calls `body` with the browser's storage, if it has one. */
+/** Calls `body` with the storage of this tab and with that of the browser, if there are any. Returns the first result. */
 function withStorage(body) {
-  try { return body(localStorage); } catch { return null; }
+  let first = null;
+  for (const name of ['sessionStorage', 'localStorage']) {
+    try { first ??= body(window[name]); } catch { /* The browser has none, or it is full. */ }
+  }
+  return first;
 }
 function remove(isRemoved) {
   for (const key of [...memory.keys()]) if (isRemoved(key)) memory.delete(key);
-  withStorage(storage => { for (const key of Object.keys(storage)) if (key.startsWith(prefix) && isRemoved(key)) storage.removeItem(key); });
+  withStorage(storage => { for (const key of Object.keys(storage)) if (key.startsWith(prefix) && isRemoved(key)) storage.removeItem(key); return null; });
 }
 
 /**
@@ -34,6 +38,6 @@ export const kept = {
   get: key => withStorage(storage => storage.getItem(whole(key))) ?? memory.get(whole(key)) ?? '',
   set: (key, value) => {
     memory.set(whole(key), value);
-    withStorage(storage => storage.setItem(whole(key), value));
+    withStorage(storage => { storage.setItem(whole(key), value); return null; });
   },
 };

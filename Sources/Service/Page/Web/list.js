@@ -7,11 +7,11 @@ import {h, say} from './dom.js';
  *   `make(item)`, which makes the cells of a row, as an array of elements with the function `update(item)`: a row shows other items later;
  *   `key(item)`; `open(item)`, for Enter and a click; `nearEnd()`, which is called when the last rows come into view; `class`.
  * @returns The element. `show(items)` shows others, `refresh()` updates all rows, `chosen()` is the item of the chosen row, `row(key)` is the
- *   row of a key if it is in view.
+ *   row of a key if it is in view. `search(field)` leads from a field to the list, where letters act.
  */
 export function list(options) {
   const rows = new Map();
-  let items = [], chosen = null, isAsked = false;
+  let items = [], chosen = null, isAsked = false, wantedTop = null;
   const body = h('div.rows', {role: 'presentation'});
   const head = h('div.row.head', {role: 'row', 'aria-rowindex': 1}, options.columns.map(text => h('span', {role: 'columnheader'}, text)));
   const box = h('div', {
@@ -26,14 +26,20 @@ export function list(options) {
   function draw() {
     isAsked = false;
     if (!box.isConnected) return;
-    const top = box.scrollTop, length = items.length * side + 'px';
+    if (wantedTop !== null) side = rowHeight.offsetHeight || side;
+    const length = items.length * side + 'px';
     if (space.style.height !== length) space.style.height = length;
+    if (wantedTop !== null) box.scrollTop = wantedTop;
+    wantedTop = null;
+    const top = box.scrollTop;
     const first = Math.max(0, Math.floor(top / side) - 4), last = Math.min(items.length, Math.ceil((top + room) / side) + 4);
     const wanted = new Set(items.slice(first, last).map(options.key)), free = [];
     for (const [key, row] of rows) {
       if (wanted.has(key)) continue;
-      // A row whose button has the focus stays as long as its item exists.
-      if (row.contains(document.activeElement) && items.includes(row.item)) continue;
+      // A row whose button has the focus, is at work or shows an error stays as long as its item exists.
+      const isUsed = row.contains(document.activeElement) || row.querySelector('[aria-busy], .action > .trouble:not(:empty)');
+      const index = isUsed ? items.findIndex(item => options.key(item) === key) : -1;
+      if (index >= 0) { place(row, index); continue; }
       rows.delete(key);
       free.push(row);
     }
@@ -47,27 +53,32 @@ export function list(options) {
         rows.set(key, row);
         if (!row.isConnected) body.append(row);
       }
-      if (row.item !== item) { row.item = item; row.update(item); }
-      if (row.index !== index || row.side !== side) {
-        row.index = index;
-        row.side = side;
-        row.setAttribute('aria-rowindex', index + 2);
-        row.style.transform = `translateY(${index * side}px)`;
-      }
-      const isChosen = String(key === chosen);
-      if (row.getAttribute('aria-selected') !== isChosen) row.setAttribute('aria-selected', isChosen);
+      place(row, index);
     }
     for (const row of free) row.remove();
     const active = chosen !== null && rows.get(chosen);
     if (active) box.setAttribute('aria-activedescendant', active.id); else box.removeAttribute('aria-activedescendant');
     if (last > items.length - 30) options.nearEnd?.();
   }
+  function place(row, index) {
+    const item = items[index];
+    if (row.item !== item) { row.item = item; row.update(item); }
+    if (row.index !== index || row.side !== side) {
+      row.index = index;
+      row.side = side;
+      row.setAttribute('aria-rowindex', index + 2);
+      row.style.transform = `translateY(${index * side}px)`;
+    }
+    const isChosen = String(options.key(item) === chosen);
+    if (row.getAttribute('aria-selected') !== isChosen) row.setAttribute('aria-selected', isChosen);
+  }
   function make(item) {
     const cells = options.make(item);
     const row = h('div.row', {role: 'row'}, cells.map(cell => { cell.setAttribute('role', 'gridcell'); return cell; }));
     row.update = cells.update;
     row.addEventListener('click', event => {
-      if (event.target.closest('button, a, input, select')) return;
+      // The second click of a double click is none on what the first one has brought there.
+      if (event.detail > 1 || event.target.closest('button, a, input, select')) return;
       choose(options.key(row.item));
       options.open?.(row.item);
     });
@@ -94,6 +105,7 @@ export function list(options) {
       options.open?.(items[index]);
     }
   });
+  box.search = field => field.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); box.focus(); } });
   const watcher = new ResizeObserver(() => { side = rowHeight.offsetHeight || 40; room = box.clientHeight; ask(); });
   watcher.observe(box);
   watcher.observe(rowHeight);
@@ -107,6 +119,13 @@ export function list(options) {
   /** Updates all rows, also those whose items are the same: for times that go on. */
   box.refresh = () => { for (const row of rows.values()) row.update(row.item); };
   box.chosen = () => items[indexOfChosen()] ?? null;
+  /** Where somebody is in the list, which `goTo` takes. */
+  box.whereabouts = () => ({top: box.scrollTop, chosen, hasFocus: document.activeElement === box});
+  box.goTo = place => {
+    wantedTop = place.top;
+    choose(place.chosen);
+    if (place.hasFocus) box.focus({preventScroll: true});
+  };
   /** The row of a key, if it is in view. */
   box.row = key => rows.get(key);
   return box;

@@ -1,5 +1,5 @@
 // The frame of the page: who is signed in, the views and their addresses, the state of the connection, and the keys.
-import {announce, ask, failed, fill, h, plain, problemText, renew, say, setConnected, visible} from './dom.js';
+import {announce, ask, dismiss, failed, fill, h, plain, problemText, renew, say, setConnected, visible} from './dom.js';
 import {Problem, get, onSignedOut, send, signedIn} from './api.js';
 import {endReloads, farm, loadFarmNow, may, onFarm, onStaleness, reloadFailed, staleness} from './farm.js';
 import {belongTo, forget, kept} from './kept.js';
@@ -36,6 +36,7 @@ async function show() {
   const [tab, load, make] = route(), mine = ++shown, isFirst = shown === 1;
   current?.close();
   current = null;
+  dismiss();
   endReloads();
   hasFailed = false;
   for (const link of place('nav').children) if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
@@ -58,6 +59,12 @@ async function show() {
   if (mine === shown) view.removeAttribute('aria-busy');
 }
 addEventListener('hashchange', show);
+
+// Addresses of this page are views, so the browser must not follow the link to the content.
+document.querySelector('.skip').addEventListener('click', event => {
+  event.preventDefault();
+  view.focus();
+});
 
 // ---- The head of the page
 
@@ -107,8 +114,12 @@ function showStaleness() {
 onStaleness(showStaleness);
 live.on('notice', ({detail, remedy}) => {
   place('notice').hidden = false;
-  fill(place('notice'), problemText({message: detail, remedy}), h('button', {type: 'button', onclick: () => { place('notice').hidden = true; }}, 'Close'));
+  fill(place('notice'), problemText({message: detail, remedy}), h('button', {type: 'button', onclick: closeNotice}, 'Close'));
 });
+function closeNotice() {
+  place('notice').hidden = true;
+  fill(place('notice'));
+}
 
 // ---- Who is signed in
 
@@ -122,6 +133,10 @@ function signIn(words = '') {
   live.stop();
   fill(place('nav'));
   showHead();
+  // Nothing of the farm stays readable.
+  dismiss();
+  closeNotice();
+  fill(place('polite'));
   document.title = 'Sign in – Penumbra';
   view.className = 'view-sign-in';
   view.removeAttribute('aria-busy');
@@ -150,6 +165,7 @@ async function askToSignOut() {
 }
 async function signOut() {
   // Without a session there is nothing to end. After any other answer the cookie is still good, and the person has to know.
+  place('account').querySelector('.trouble')?.remove();
   try { await send('DELETE', 'session'); } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.status !== 401) { place('account').append(h('span.trouble', {role: 'alert'}, 'You are still signed in: ', problemText(error))); return; }
@@ -173,7 +189,7 @@ async function checkSession(words) {
     if (error.status !== 401) return;
   }
   if (!session) { if (farm.session) signIn(words); return false; }
-  const isSame = farm.session && ['owner', 'scope', 'expires'].every(key => farm.session[key] === session[key]);
+  const isSame = farm.session && ['owner', 'scope', 'max_priority', 'expires'].every(key => farm.session[key] === session[key]);
   if (isSame || (farm.session === null && place('token')?.value)) return;
   live.stop();
   await begin();
@@ -206,25 +222,36 @@ async function enter() {
   loadFarmNow();
   await show();
 }
+let begun = 0, failures = 0, later = null;
+/** Finds out who is signed in. While the service is away it tries again, later each time. */
 async function begin() {
+  const mine = ++begun;
+  clearTimeout(later);
   try {
     await enter();
+    failures = 0;
   } catch (error) {
-    if (error.status === 401) signIn();
-    else { fill(view, failed(error, begin)); showLink(); say(place('link'), '✗\ufe0e not connected'); place('link').className = 'link lost'; }
+    // Somebody could not wait, and this has begun again meanwhile.
+    if (mine !== begun) return;
+    if (error.status === 401) { failures = 0; signIn(); return; }
+    const trouble = failed(error, begin);
+    // The same words are not said again, and the focus stays on their button.
+    if (view.textContent !== trouble.textContent) fill(view, trouble);
+    say(place('link'), '✗\ufe0e not connected; trying again');
+    place('link').className = 'link lost';
+    if (!(error instanceof Problem)) throw error;
+    later = setTimeout(begin, 1000 * Math.max(Math.min(15, 2 ** failures++), Math.min(600, error.retryAfter || 0)));
   }
 }
 
 // ---- Keys
 
 const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'this help']];
-const words = [['farm', 'the machine, or the group of machines, that does the work'], ['manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['job', 'a manifest that was handed in'], ['run', 'the work on a job, from its start to its end'],
-  ['frame', 'what commands and programs call a picture, or a page of a picture with pages'], ['published', 'the result is in its place'], ['worker', 'a process that renders pictures']];
+const wordsOfPage = [['Farm', 'the machine, or the group of machines, that does the work'], ['Manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['Job', 'a manifest that was submitted'], ['Run', 'the work on a job, from its start to its end'], ['Frame', 'what commands and programs call a picture: each page of a picture may be one'], ['Published', 'the result is in its place'], ['Worker', 'a process that renders pictures']];
 const hasKeys = () => kept.get('keys') !== 'off';
 function help() {
   const box = h('input', {type: 'checkbox', checked: hasKeys(), onchange: event => kept.set('keys', event.target.checked ? 'on' : 'off')});
-  const list = (rows, term) => h('dl.keys', rows.map(([first, text]) => h('div', h('dt', term(first)), h('dd', text))));
-  ask('Words and keys', null, null, [list(words, word => word), list(keys, key => key.split(' ').map(one => h('kbd', one))), h('label.check', box, ' single letters act')]);
+  ask('Words and keys', null, null, [h('dl.keys', wordsOfPage.map(([word, text]) => h('div', h('dt', word), h('dd', text)))), h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act')]);
 }
 const isField = element => element?.matches?.('input:not([type=checkbox]):not([type=range]), textarea, select') ?? false;
 // A press on something that takes no focus, such as a picture that is dragged, leaves the focus in the field. Then letters would not act.
@@ -249,7 +276,8 @@ addEventListener('keydown', event => {
     return;
   }
   const body = current?.keys?.[event.key] ?? {s: () => { if (may('submit')) location.hash = '#/submit'; }, ...Object.fromEntries(tabs.slice(0, may('admin') ? 5 : 4).map(([name], index) => [`${index + 1}`, () => { location.hash = `#/${name}`; }]))}[event.key];
-  if (body) { event.preventDefault(); body(); }
+  // A key that is held acts once. Frames go on, one after the other.
+  if (body) { event.preventDefault(); if (!event.repeat || '[]'.includes(event.key)) body(); }
 });
 
 showLink();

@@ -35,17 +35,24 @@ function nameAt(spans, index) {
   }
   return '';
 }
-/** The names of the frames before and after one. Empty at an end, and for a frame that the run does not have. */
-export function neighbours(spans, name) {
+/** The place of a frame among all, or -1 if the run does not have it. */
+function placeOf(spans, name) {
   let offset = 0;
   const [, number, page] = /^(\d+)(?:p(\d+))?$/.exec(name) ?? [];
   for (const [first, second, third] of spans) {
     const length = third ?? second, distance = third === undefined ? (page ? -1 : number - first) : (+number === first ? (page ?? 1) - 1 - second : -1);
-    if (distance >= 0 && distance < length) return [nameAt(spans, offset + distance - 1), nameAt(spans, offset + distance + 1)];
+    if (distance >= 0 && distance < length) return offset + distance;
     offset += length;
   }
-  return ['', ''];
+  return -1;
 }
+/** The names of the frames before and after one. Empty at an end, and for a frame that the run does not have. */
+export function neighbours(spans, name) {
+  const place = placeOf(spans, name);
+  return place < 0 ? ['', ''] : [nameAt(spans, place - 1), nameAt(spans, place + 1)];
+}
+/** The letter of a frame's state in an answer of the map. Empty for a frame that the run does not have. */
+export const stateIn = ({frames, states}, name) => states[placeOf(frames, name)] ?? '';
 
 /**
  * @param open is called with the name of a frame that somebody picks.
@@ -109,7 +116,6 @@ export function frameMap(open, fileOf) {
     return isNews;
   };
   element.count = name => totals[frameStates.findIndex(state => state.name === name)];
-  element.total = () => states.length;
   /** The names of the last frames with a state, in their order. */
   element.last = (name, most) => {
     const place = frameStates.findIndex(state => state.name === name), names = [];

@@ -1,7 +1,7 @@
 // The queue: open jobs first, in the order in which they will run, then those that have ended.
 import {action, ask, bar, copyable, enable, failed, fill, h, say, visible} from './dom.js';
 import {get, send} from './api.js';
-import {calmly, farm, learnRepairs, may, onFarm} from './farm.js';
+import {calmly, farm, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
 import {because, jobActions, placeOf, priorityStepper, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -28,10 +28,21 @@ export function parameters(text, state) {
   return result;
 }
 
+/** Whether a job is in a state of a filter. */
+const isIn = (job, states) => !states || states.split(',').some(state => state === job.state || (state === 'open' && isOpen(job.state)) || (state === 'ended' && !isOpen(job.state)));
+
+/** Whether all jobs in these states are loaded: open ones are shown in the order in which they run, and not as their pages come. */
+const isWhole = states => states.split(',').every(state => state === 'open' || isOpen(state));
+
+/** The list as somebody has left it, for the entry of the browser's history where it was. */
+let left = null, entries = Date.now();
+
 export function queueView(query, view) {
   let filter = query.get('q') ?? '', state = query.get('state') ?? '';
-  const jobs = new Map(), cursors = {};
-  let total = 0, isLoading = false, isShown = false, version = 0;
+  // When something was told of a job, by a clock that counts what is asked and told.
+  const told = new Map();
+  // `cursor` leads to jobs older than `depth`, the last one of the pages that were looked at.
+  let jobs = new Map(), cursor = null, depth = Infinity, total = 0, isLoading = false, isShown = false, version = 0, clock = 0;
 
   const search = h('input', {type: 'search', id: 'filter', placeholder: 'name, label=show=night, owner=…', 'aria-label': 'Filter the queue', value: filter, autocomplete: 'off', spellcheck: 'false'});
   const chips = h('div.chips', {role: 'group', 'aria-label': 'States'}, parts.map(([value, text]) =>
@@ -42,9 +53,9 @@ export function queueView(query, view) {
     key: job => job.id,
     open: job => { location.hash = placeOf(job); },
     make,
-    nearEnd: () => { if (cursors.ended) loadMore(); },
+    nearEnd: () => { loadMore(); },
   });
-  const bulk = bulkActions(() => ({filter, state}), () => load());
+  const bulk = bulkActions(() => ({filter, state}), () => whole.now());
   const empty = h('div.empty', {hidden: true});
   table.hidden = true;
   fill(view, h('div.tools', h('h1.unseen', 'Queue'), search, chips, number, bulk), trouble, table, empty);
@@ -77,9 +88,14 @@ export function queueView(query, view) {
     cells[5].actions = row;
     return cells;
   }
-  function taken(job) {
-    jobs.set(job.id, {...jobs.get(job.id), ...job});
+  function keep(job) {
+    told.set(job.id, ++clock);
+    jobs.set(job.id, job);
     show();
+  }
+  /** A new job comes with the list, if the filter matches it. By then nobody clicks twice at a place where another row would be now. */
+  function taken(job) {
+    if (jobs.has(job.id)) keep({...jobs.get(job.id), ...job});
     soon();
   }
   function show() {
@@ -96,113 +112,145 @@ export function queueView(query, view) {
     fill(empty,
       h('h2', 'This farm has no jobs yet'),
       may('submit') ? h('p', 'A job takes pictures from a folder of the farm, changes them, and writes the results to another folder. ', h('a', {href: '#/submit'}, 'Submit a job'), ': there is an example, and a preview shows what it would do.') : null,
-      h('p', `${may('submit') ? 'Or hand' : 'Hand'} one in from a terminal of this machine:`),
+      h('p', `${may('submit') ? 'Or submit' : 'Submit'} one from a terminal of this machine:`),
       copyable('penumbra submit job.yaml'),
       h('p', 'or from another program, with a token:'),
       copyable(`curl -H "Authorization: Bearer $PENUMBRA_TOKEN" ${server}api/v1/jobs -d '{"manifest": "/srv/pictures/job.yaml"}'`));
   }
 
-  /** With thousands of open jobs, only the first page of them is asked for after each change, and all of them now and then. */
-  async function load(isWhole = true) {
-    const mine = ++version, isReload = isShown;
-    isLoading = true;
+  /**
+   * Takes pages of lists, newest jobs first, that were asked for at `began`. Jobs below the last page stay as they are.
+   * Everything is put together before it is shown: the list never gets shorter on the way, so nobody loses their place.
+   */
+  function take(lists, began) {
+    const next = new Map();
+    total = 0;
+    for (const one of lists) {
+      total += one.total;
+      for (const job of one.jobs) next.set(job.id, job);
+      const end = one.cursor ? one.jobs.at(-1)?.id ?? 0 : 0;
+      for (const [id, job] of jobs) if (id < end && !next.has(id) && isIn(job, one.state)) next.set(id, job);
+      if (!isWhole(one.state) && end <= depth) { cursor = one.cursor; depth = end; }
+    }
+    // What events have told since then is newer.
+    for (const [id, time] of told) if (time > began && next.has(id) && jobs.has(id)) next.set(id, jobs.get(id));
+    jobs = next;
+    fill(trouble);
+    view.removeAttribute('aria-busy');
+    isShown = true;
+    show();
+  }
+  const states = () => state ? [state] : ['open', 'ended'];
+  const page = async (state, cursor, limit = 200) => {
+    const asked = parameters(filter, state);
+    asked.set('limit', limit);
+    if (cursor) asked.set('cursor', cursor);
+    return {...await get(`jobs?${asked}`), state};
+  };
+  /** Loads the newest jobs: with thousands, all of them are asked for only now and then. */
+  async function loadNewest() {
+    const mine = version, began = ++clock;
+    const lists = await Promise.all(states().map(one => page(one)));
+    if (mine === version) take(lists, began);
+  }
+  /** Loads all open jobs, and the others as far down as they were looked at. */
+  async function load() {
+    const mine = version, began = ++clock, wasShown = isShown;
     try {
-      const wanted = parameters(filter, state);
-      // Without a state, the open jobs come as a whole, and the ended ones page by page.
-      const groups = state ? [['only', wanted]] : [['open', parameters(filter, 'open')], ['ended', parameters(filter, 'ended')]];
-      const pages = await Promise.all(groups.map(([, query]) => page(query)));
+      const lists = await Promise.all(states().map(one => page(one)));
       if (mine !== version) return;
-      const seen = new Map(), further = cursors.ended;
-      total = 0;
-      for (const [index, answer] of pages.entries()) {
-        total += answer.total;
-        cursors.ended = answer.cursor;
-        cursors.query = groups[index][1];
-        for (const job of answer.jobs) seen.set(job.id, job);
+      if (!isShown) take(lists, began);
+      for (const one of lists) {
+        while (one.cursor && one.jobs.length < 20_000 && one.jobs.at(-1).id > (isWhole(one.state) ? 0 : depth)) {
+          const more = await page(one.state, one.cursor, 1000);
+          if (mine !== version) return;
+          one.jobs.push(...more.jobs);
+          one.cursor = more.cursor;
+        }
       }
-      // Pages that somebody has scrolled to stay.
-      const oldest = pages.at(-1).jobs.at(-1)?.id ?? 0;
-      for (const [id, job] of jobs) if (!isOpen(job.state) && id < oldest && !seen.has(id)) { seen.set(id, job); cursors.ended = further; }
-      const rest = state ? null : pages[0].cursor, first = pages[0].jobs.at(-1)?.id ?? 0;
-      if (rest && !isWhole) for (const [id, job] of jobs) if (isOpen(job.state) && id < first && !seen.has(id)) seen.set(id, job);
-      jobs.clear();
-      for (const [id, job] of seen) jobs.set(id, job);
-      fill(trouble);
-      view.removeAttribute('aria-busy');
-      isShown = true;
-      show();
+      take(lists, began);
       if ([...jobs.values()].some(job => job.state === 'failed')) repairsSoon();
-      if (rest && isWhole) await restOfOpen(rest, mine);
     } catch (error) {
       if (mine !== version) return;
       // What is shown stays, and the page says that it is old.
-      if (isReload) throw error;
+      if (wasShown) throw error;
       fill(trouble, failed(error, load));
+    }
+  }
+  async function loadMore() {
+    if (isLoading || !cursor) return;
+    isLoading = true;
+    const mine = version;
+    try {
+      const answer = await page(states().at(-1), cursor, 500);
+      if (mine !== version) return;
+      for (const job of answer.jobs) jobs.set(job.id, job);
+      cursor = answer.cursor;
+      depth = cursor ? answer.jobs.at(-1).id : 0;
+      show();
+    } catch (error) {
+      if (mine !== version) return;
+      cursor = null;
+      fill(trouble, failed(error, whole.now));
     } finally {
       if (mine === version) isLoading = false;
     }
   }
-  const page = (query, cursor, limit = 200) => {
-    const asked = new URLSearchParams(query);
-    asked.set('limit', limit);
-    if (cursor) asked.set('cursor', cursor);
-    return get(`jobs?${asked}`);
-  };
-  async function restOfOpen(cursor, mine) {
-    while (cursor && mine === version && jobs.size < 20_000) {
-      const answer = await page(parameters(filter, 'open'), cursor, 1000);
-      if (mine !== version) return;
-      for (const job of answer.jobs) jobs.set(job.id, job);
-      cursor = answer.cursor;
-      show();
-    }
-  }
-  async function loadMore() {
-    if (isLoading || !cursors.ended) return;
-    isLoading = true;
-    const mine = version;
-    try {
-      const answer = await page(cursors.query, cursors.ended, 500);
-      if (mine !== version) return;
-      for (const job of answer.jobs) jobs.set(job.id, job);
-      cursors.ended = answer.cursor;
-      show();
-    } catch (error) {
-      cursors.ended = null;
-      fill(trouble, failed(error, whole.now));
-    } finally {
-      isLoading = false;
-    }
-  }
   function change() {
-    isShown = false;
-    jobs.clear();
+    version++;
+    isShown = isLoading = false;
+    cursor = null;
+    depth = Infinity;
+    jobs = new Map();
+    told.clear();
     const asked = new URLSearchParams();
     if (filter) asked.set('q', filter);
     if (state) asked.set('state', state);
-    history.replaceState(null, '', asked.size ? `#/queue?${asked}` : '#/queue');
+    history.replaceState(history.state, '', asked.size ? `#/queue?${asked}` : '#/queue');
     load();
   }
   const changeSoon = calmly(change, 200);
   search.addEventListener('input', () => { filter = search.value; changeSoon(); });
-  // From the filter to the list, where letters act.
-  search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
+  table.search(search);
 
   const repairsSoon = calmly(learnRepairs, 100);
-  const refresh = calmly(() => load(false), 1200), whole = calmly(load, 30_000), soon = () => { refresh(); whole(); };
+  const refresh = calmly(loadNewest, 1200), whole = calmly(load, 30_000), soon = () => { refresh(); whole(); };
   const endings = [
     live.on('job', ({id, job}) => {
       const known = jobs.get(id);
       // Positions and reasons come with the next page of the list; what the event has is shown at once.
-      if (known) { jobs.set(id, {...job, waiting_for: known.waiting_for, position: known.position}); show(); }
+      if (known) keep({...job, waiting_for: known.waiting_for, position: known.position});
       soon();
     }),
     live.on('reset', whole.now), live.on('back', whole.now), onFarm(() => table.refresh()),
   ];
   const onChosen = body => () => { const job = table.chosen(), row = job && table.row(job.id); if (row) body(row.children[5].actions, row.children[3].stepper); };
   const key = name => onChosen(actions => actions.press(name));
+  /** Somebody who comes back finds the list as it was, and what has changed meanwhile. */
+  async function begin() {
+    const before = left;
+    left = null;
+    if (before && before.session === farm.session && before.entry === history.state?.queue) {
+      ({jobs, cursor, depth, total} = before);
+      isShown = true;
+      view.removeAttribute('aria-busy');
+      show();
+      table.goTo(before.place);
+      entry = before.entry;
+      whole.now();
+      return;
+    }
+    history.replaceState({queue: entry}, '');
+    await load();
+  }
+  let entry = ++entries;
   return {
-    begin: load, title: 'Queue', close: () => { version++; endings.forEach(end => end()); },
+    begin, title: 'Queue',
+    close: () => {
+      if (isShown) left = {jobs, cursor, depth, total, entry, session: farm.session, place: table.whereabouts()};
+      version++;
+      endings.forEach(end => end());
+    },
     keys: {
       '/': () => { search.focus(); search.select(); }, n: key('n'), p: key('p'), h: key('h'), c: key('c'), r: key('r'),
       '+': onChosen((_, stepper) => stepper.press('+')), '-': onChosen((_, stepper) => stepper.press('-')),
@@ -215,7 +263,7 @@ function bulkActions(wanted, changed) {
   if (!may('submit')) return null;
   const nothing = {hold: 'no job waits', release: 'no job is held', run_next: 'no job waits', retry: 'no job has failed', cancel: 'no job is open'};
   const about = {hold: 'These are all that wait', release: 'These are all held jobs', run_next: 'These are all that wait', retry: 'These are all that did not succeed', cancel: 'These are all that wait or run'};
-  const words = {hold: 'Hold', release: 'Release', run_next: 'Run next', retry: 'Retry', cancel: 'Cancel'};
+  const words = {hold: 'Hold', release: 'Release', ...mayRunNext() && {run_next: 'Run next'}, retry: 'Retry', cancel: 'Cancel'};
   // Each action is for jobs in these states alone.
   const open = 'held,waiting,starting,running', states = {hold: 'waiting', release: 'held', run_next: 'waiting', retry: 'failed,stopped,cancelled,skipped,work_left', cancel: open};
   const ended = 'done,failed,stopped,cancelled,skipped,work_left';
@@ -231,11 +279,11 @@ function bulkActions(wanted, changed) {
     enable(go.button, false);
     if (!which) { fill(outcome, nothing[action]); return; }
     const body = {action, filter: parameters(filter, which).toString()};
-    const {count: number} = await send('POST', 'jobs/actions', body);
+    const {count: number} = await send('POST', 'jobs/actions', body, {patience: 120});
     if (!number) { fill(outcome, nothing[action]); return; }
     const sure = await ask(`${text} ${plural(number, 'job')}?`, `${about[action]}${filter ? ` and match “${filter}”` : ''}. Other jobs stay as they are.`, `${text} ${count(number)}`);
     if (!sure) return;
-    const answer = await send('POST', 'jobs/actions', {...body, expect: number});
+    const answer = await send('POST', 'jobs/actions', {...body, expect: number}, {patience: 120});
     fill(outcome, `${count(answer.changed.length + answer.submitted.length)} done${answer.refused.length ? `, ${count(answer.refused.length)} refused: ${answer.refused[0].detail}` : ''}`);
     changed();
   });

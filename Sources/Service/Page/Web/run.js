@@ -1,6 +1,6 @@
 // One run: what it does, all its frames, its pictures and its problems.
-import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
-import {encoded, get, handedIn, lines, request, retryRun, send} from './api.js';
+import {action, announce, ask, bar, each, enable, facts, failed as failedView, fill, h, lead, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
+import {encoded, get, lines, request, retryRun, send, submitted} from './api.js';
 import {calmly, eachSecond, farm, learnRepairs, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
@@ -8,7 +8,7 @@ import {frameFile} from './thumbs.js';
 import {pausedWords, priorityStepper, repairWords, resultWords, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, pictureName, plural, progress, sign, taskWords, when, withoutPath, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, keptWords, measure, percent, pictureName, plural, progress, sign, taskWords, when, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
@@ -39,7 +39,9 @@ export function runView(name, view) {
     if (await ask(`Cancel ${plain(run?.job ?? name)}?`, 'It ends when the pictures in work are done. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
   const retry = action('Retry', async () => {
-    location.hash = `#/jobs/${(await retryRun(name)).id}`;
+    const job = await retryRun(name);
+    // Somebody may have gone on meanwhile.
+    if (!isClosed) location.hash = `#/jobs/${job.id}`;
   }, {title: 'r'});
   const verify = action('Verify outputs', async button => {
     fill(verified, h('p', 'Reading outputs …'));
@@ -62,7 +64,7 @@ export function runView(name, view) {
   async function loadJob() {
     try {
       job = await get(`${address}/job`);
-      handedIn.delete(`${job.id}`);
+      submitted.delete(`${job.id}`);
     } catch (error) { if (error.status !== 404) throw error; }
   }
   async function loadMap() {
@@ -109,7 +111,7 @@ export function runView(name, view) {
   const lastSoon = calmly(async () => showLast(), 2000);
 
   function show() {
-    if (!run) return;
+    if (!run || isClosed) return;
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
     renew(title, run.job, () => visible(run.job));
@@ -153,7 +155,8 @@ export function runView(name, view) {
     states.show(isGoingOn ? [] : Object.entries({published, skipped, kept, failed, still_broken: stillBroken, left}));
     showSlots(isGoingOn ? news?.running ?? [] : []);
     showTiles(isGoingOn);
-    renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
+    renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers, run.counts.keptByReason], () => facts(
+      ['Kept', run.counts.keptByReason && h('ul.plain', keptWords(run.counts.keptByReason).map(words => h('li', visible(words))))],
       ['Manifest', job ? h('a', {href: `#/jobs/${job.id}`}, `that of job ${job.id}`) : path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
       ['Started', h('time', {datetime: run.started}, when(run.started))],
@@ -163,11 +166,20 @@ export function runView(name, view) {
   }
   function showSlots(running) {
     slotsPart.hidden = !running.length;
-    fill(slots, running.slice(0, 16).map(task => {
-      const frame = frameName(task.frame, task.page);
-      return h('li', h('span.slot', `${task.slot}`), h('a', {href: `${here}/frames/${frame}`}, `${pictureName(frame)}: ${taskWords(task.tile != null ? `${task.kind}-${task.tile}` : task.kind)}`),
-        h('bdi.file', visible(task.file ?? '')), h('span.since', elapsed((now() - task.since / 1e6) / 1000)), task.attempt > 1 ? h('span.caution', `try ${task.attempt}`) : null);
-    }));
+    each(slots, running.slice(0, 16), task => task.slot, () => {
+      const slot = h('span.slot'), link = h('a'), file = h('bdi.file'), since = h('span.since'), attempt = h('span.caution');
+      const element = h('li', slot, link, file, since, attempt);
+      element.update = task => {
+        const frame = frameName(task.frame, task.page);
+        say(slot, `${task.slot}`);
+        lead(link, `${here}/frames/${frame}`, `${pictureName(frame)}: ${taskWords(task.tile != null ? `${task.kind}-${task.tile}` : task.kind)}`);
+        renew(file, task.file, () => visible(task.file ?? ''));
+        say(since, elapsed((now() - task.since / 1e6) / 1000));
+        attempt.hidden = task.attempt < 2;
+        say(attempt, `try ${task.attempt}`);
+      };
+      return element;
+    });
   }
   function showTiles(isGoingOn) {
     if (!isGoingOn) tiles.clear();

@@ -7,7 +7,7 @@ import * as live from './live.js';
 import {count, isRunOpen, percent, plural, progress, sign, when, word} from './words.js';
 
 export function runsView(query, view) {
-  let runs = [], filter = query.get('q') ?? '';
+  let runs = [], filter = query.get('q') ?? '', isClosed = false;
   const search = h('input', {type: 'search', id: 'filter', placeholder: 'job, run or state', 'aria-label': 'Filter the runs', value: filter, autocomplete: 'off', spellcheck: 'false'});
   const number = h('span.number', {role: 'status'}), trouble = h('div'), empty = h('div.empty', {hidden: true});
   const table = list({
@@ -51,19 +51,20 @@ export function runsView(query, view) {
   async function load() {
     try {
       ({runs} = await get('runs'));
+      if (isClosed) return;
       fill(trouble);
       view.removeAttribute('aria-busy');
       show();
       if (runs.some(run => run.state === 'failed')) repairsSoon();
     } catch (error) {
-      if (!view.hasAttribute('aria-busy')) throw error;
+      if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       fill(trouble, failed(error, soon.now));
     }
   }
   const soon = calmly(load, 2000), repairsSoon = calmly(learnRepairs, 100);
   search.addEventListener('input', () => { filter = search.value; history.replaceState(null, '', filter ? `#/runs?${new URLSearchParams({q: filter})}` : '#/runs'); show(); });
-  search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
+  table.search(search);
   const known = run => runs.some(one => one.run === run && isRunOpen(one.state));
   const endings = [live.on('run', ({run, state}) => { if (state === 'ended' || !known(run)) soon(); }), live.on('reset', soon.now), live.on('back', soon.now), onFarm(() => table.refresh())];
-  return {begin: load, title: 'Runs', close: () => endings.forEach(end => end()), keys: {'/': () => { search.focus(); search.select(); }}};
+  return {begin: load, title: 'Runs', close: () => { isClosed = true; endings.forEach(end => end()); }, keys: {'/': () => { search.focus(); search.select(); }}};
 }

@@ -1,24 +1,26 @@
 // Schedules and watched folders.
-import {action, announce, ask, facts, failed, fill, h, path, say, visible} from './dom.js';
+import {action, announce, ask, facts, failed, field, fill, h, path, say, visible} from './dom.js';
 import {encoded, get, send} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
 import {plural, when} from './words.js';
 
 export function schedulesView(_, view) {
+  let isClosed = false;
   const body = h('div.groups'), number = h('span.number', {role: 'status'});
   fill(view, h('div.tools', h('h1.unseen', 'Schedules'), number), body, may('admin') ? adding() : null);
   async function load() {
     if (!may('admin')) { view.removeAttribute('aria-busy'); fill(body, h('div.empty', h('p', 'Schedules are for administrators. Sign in with a token of the scope “admin” to see them.'))); return; }
     try {
       const {schedules, unreadable = []} = await get('schedules');
+      if (isClosed) return;
       view.removeAttribute('aria-busy');
       say(number, plural(schedules.length, 'schedule'));
       fill(body,
         unreadable.length ? h('p.trouble', `✗\ufe0e ${plural(unreadable.length, 'schedule')} cannot be read: `, visible(unreadable.map(one => typeof one === 'string' ? one : one.name ?? JSON.stringify(one)).join(', '))) : null,
         schedules.length ? schedules.map(one) : h('div.empty', h('h2', 'Nothing is scheduled'), h('p', 'A schedule hands a job in at certain times, or when a folder changes.')));
     } catch (error) {
-      if (!view.hasAttribute('aria-busy')) throw error;
+      if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       fill(body, failed(error, soon.now));
     }
   }
@@ -34,7 +36,6 @@ export function schedulesView(_, view) {
         schedule.origin === 'config' ? null : action('Remove…', async () => { if (await ask(`Remove the schedule ${schedule.name}?`, 'Its jobs stay.', 'Remove it')) { await send('DELETE', `schedules/${encoded(schedule.name)}`); await load(); } }, {name: `Remove ${schedule.name}`})));
   }
   function adding() {
-    const field = (label, input, hint) => h('label.field', h('span', label), input, hint ? h('small', hint) : null);
     const name = h('input', {required: true}), kind = h('select', h('option', {value: 'cron'}, 'at certain times'), h('option', {value: 'watch'}, 'when its folders change')), cron = h('input', {value: '0 2 * * *'}), zone = h('input', {value: Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'}), quiet = h('input', {type: 'number', min: 0, value: 10}), manifest = h('input', {required: true, placeholder: '/srv/pictures/night.yaml'});
     const times = [field('Cron', cron, 'minute hour day month weekday'), field('Time zone', zone)], changes = [field('Quiet for, in seconds', quiet)];
     const fit = () => { for (const one of times) one.hidden = kind.value !== 'cron'; for (const one of changes) one.hidden = kind.value === 'cron'; };
@@ -52,5 +53,5 @@ export function schedulesView(_, view) {
   const timer = setInterval(() => { if (live.state === 'live' && !document.hidden && !view.contains(document.activeElement)) soon(); }, 30_000);
   const soon = calmly(load, 0);
   const endings = [live.on('back', soon.now), live.on('reset', soon.now), () => clearInterval(timer)];
-  return {begin: load, title: 'Schedules', close: () => endings.forEach(end => end())};
+  return {begin: load, title: 'Schedules', close: () => { isClosed = true; endings.forEach(end => end()); }};
 }

@@ -1,8 +1,9 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, onRatio, path, plain, problemText, say, visible} from './dom.js';
+import {action, announce, enable, field, fill, h, onRatio, path, plain, problemText, say, visible} from './dom.js';
 import {editor} from './editor.js';
 import {excluding, leftOut} from './errors.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
+import {highestPriority} from './farm.js';
 import {kept} from './kept.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -54,13 +55,17 @@ export function submitView(query, view) {
   // The browser's own undo does not know texts that the page has set. So the page keeps the text from before.
   let before = null, name = null;
   const back = h('button', {type: 'button', hidden: true, onclick: () => { const old = before; back.hidden = true; setFolder(old.folder); name = old.name; write.set(old.text); write.area.focus(); }}, 'Put back what was there');
-  const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
-  const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
+  // They are kept like the text: a job that was to be held must not run at once because the session has ended meanwhile.
+  let order = {};
+  try { order = JSON.parse(kept.get('order') || '{}'); } catch { /* It was kept by another version of the page. */ }
+  const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(order.priority ?? 50, highestPriority())}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false});
+  const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''});
+  const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, after: after.value, label: label.value}));
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
   const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
   const sources = [[false, 'A text'], [true, 'A file on the farm']].map(([value, text]) => h('button', {type: 'button', onclick: () => choose(value)}, text));
-  const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
+  const hand = action('Submit it', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
   const planned = h('section.planned', {hidden: true});
   const ofText = h('div.source',
     field('Folder on the farm', folder, 'The manifest names pictures from here'),
@@ -75,7 +80,7 @@ export function submitView(query, view) {
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
         ofText, ofFile, refusal, write,
-        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, '0 to 100: higher ones come first'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')))),
+        h('details', {open: Boolean(order.hold || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: keepOrder}, h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')))),
         h('div.buttons', hand, plan), hopeless),
       preview.element),
     planned);
@@ -180,11 +185,11 @@ export function submitView(query, view) {
   }
   function showAccepted() {
     const all = Object.values(doubts).filter(Boolean), words = all.map(one => one.words).join(', and ');
-    write.findings([], warnings, `${checked} can be handed in`, words && `The manifest of ${checked} is accepted, but ${words}`);
+    write.findings([], warnings, `${checked} can be submitted`, words && `The manifest of ${checked} is accepted, but ${words}`);
     // The same error may have several effects. It is shown once, beside the button that would start a job that cannot work.
     const {error} = all.find(one => one.error) ?? {};
     fill(hopeless, error ? problemText({message: `As it is now, the job would fail: ${error.message.replace(/^[^ ]*\.ya?ml: error: /, '')}`, remedy: error.remedy}) : null);
-    hand.button.textContent = error ? 'Hand it in anyway' : 'Hand it in';
+    hand.button.textContent = error ? 'Submit it anyway' : 'Submit it';
     hand.button.classList.toggle('primary', !error);
   }
   function setValid(value) {
@@ -222,8 +227,10 @@ export function submitView(query, view) {
     const labels = Object.fromEntries(label.value.trim().split(/\s+/).filter(Boolean).map(part => { const at = part.indexOf('='); return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]; }));
     if (Object.keys(labels).length) more.labels = labels;
     const job = await sendOnce('jobs', body(more));
-    announce(`Job ${job.id}, ${job.name}, is handed in`);
-    location.hash = `#/jobs/${job.id}`;
+    // They were meant for this job.
+    kept.set('order', '');
+    announce(`Job ${job.id}, ${job.name}, is submitted`);
+    if (!ending.signal.aborted) location.hash = `#/jobs/${job.id}`;
   }
   async function showPlan(button) {
     planned.hidden = false;

@@ -31,7 +31,7 @@ export function thumb({run, frame, side, name, link, cause}) {
   const address = frameAddress(run, frame, `picture?side=${side}&width=480`);
   const place = h('span.place'), label = h('bdi', plain(name));
   const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span.thumb-name', label));
-  let controller = null;
+  let controller = null, isShown = false;
   const altText = () => `${side === 'before' ? 'before' : 'result'}: ${plain(name)}`;
   /** The name was not known at first. */
   element.rename = text => {
@@ -47,20 +47,27 @@ export function thumb({run, frame, side, name, link, cause}) {
   };
   const say = words => fill(place, h('span.none', words));
   element.load = async () => {
-    if (controller || element.isShown) return;
-    controller = new AbortController();
-    element.isShown = true;
+    if (controller || isShown) return;
+    const mine = controller = new AbortController();
     try {
       // The browser has kept the pictures, and asks whether they are still the same by their tags. So a repaired picture is seen.
-      show(URL.createObjectURL(await picture(address, controller.signal)));
+      const data = await picture(address, mine.signal);
+      if (mine !== controller) return;
+      isShown = true;
+      show(URL.createObjectURL(data));
     } catch (error) {
-      element.isShown = error.name !== 'AbortError';
-      if (element.isShown) say(plain(cause ?? reasons[error.type] ?? 'not shown'));
+      if (mine !== controller || error.name === 'AbortError') return;
+      // Without an answer it is asked for again when it comes into view again.
+      isShown = error.status !== 0;
+      say(plain(cause ?? reasons[error.type] ?? 'not shown'));
     } finally {
-      controller = null;
+      if (mine === controller) controller = null;
     }
   };
-  element.leave = () => controller?.abort();
+  element.leave = () => {
+    controller?.abort();
+    controller = null;
+  };
   watcher.observe(element);
   return element;
 }

@@ -27,7 +27,7 @@ export const isOpen = state => ['held', 'waiting', 'starting', 'running'].includ
 export const isRunOpen = state => state === 'running' || state === 'paused';
 
 export const count = number => Math.round(number).toLocaleString('en-US');
-export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+export const plural = (number, noun, many = `${noun}s`) => `${count(number)} ${number === 1 ? noun : many}`;
 export const measure = value => value < 0.05 ? String(Number(value.toPrecision(2))) : value < 99.95 ? value.toFixed(1) : count(value);
 export function bytes(number) {
   if (number < 1000) return `${number} B`;
@@ -56,6 +56,9 @@ export function when(time) {
 }
 /** The time of day, with seconds. */
 export const time = milliseconds => (date => [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'))(new Date(milliseconds));
+/** Why frames were kept, the most frequent reason first: `2 frames: output was edited`. */
+export const keptWords = reasons => Object.entries(reasons ?? {}).sort((a, b) => b[1] - a[1]).map(([reason, number]) => `${plural(number, 'frame')}: ${reason}`);
+
 /** The message of a picture without its path before it: the path stands beside it. */
 export const withoutPath = (message, input) => message?.startsWith(`${input}: `) ? message.slice(input.length + 2) : message ?? '';
 /** The name of a frame: `37`, and `37p2` for the second page of a picture. */

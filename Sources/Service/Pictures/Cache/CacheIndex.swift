@@ -29,9 +29,16 @@ package struct CacheIndex: Sendable {
         uses += 1
         entries[name] = Entry(bytes: size, lastUse: uses)
         bytes += size
+        return shrink(to: mostBytes)
+    }
+
+    /// Removes the files that were not used for the longest time, until the others have no more bytes together.
+    ///
+    /// - Returns: the names of the files to remove.
+    package mutating func shrink(to limit: Int) -> [String] {
         var removed: [String] = []
         // An index without a limit would be sorted for every file. Here only some files are too many at a time.
-        while bytes > mostBytes, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key {
+        while bytes > limit, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key {
             remove(oldest)
             removed.append(oldest)
         }

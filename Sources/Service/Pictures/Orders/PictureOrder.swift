@@ -48,14 +48,29 @@ package struct PictureOrder: Hashable, Sendable {
         /// The whole picture as WebP in sRGB. No side is longer.
         case thumbnail(width: Int)
         case crop(PictureCrop)
+        /// A large picture at several sizes, in files of a ``LevelStore``. The answer has no bytes.
+        case levels(PictureLevels)
+    }
+
+    /// How the worker reads the picture for a crop.
+    ///
+    /// The second and the third way give the same pixels. So parts of a large picture fit together, however each of them was read.
+    package enum Reading: Hashable, Sendable {
+        /// A decoder may reduce the picture itself, which is faster than a filter.
+        case usual
+        case allPixels
+        /// From the file at this path, which has the whole picture at the crop's scale.
+        case level(String)
     }
 
     package let source: PictureSource
     package let kind: Kind
+    package let reading: Reading
 
-    package init(_ source: PictureSource, _ kind: Kind) {
+    package init(_ source: PictureSource, _ kind: Kind, reading: Reading = .usual) {
         self.source = source
         self.kind = kind
+        self.reading = reading
     }
 
     /// The longest side of a thumbnail.
@@ -82,6 +97,8 @@ package struct PictureOrder: Hashable, Sendable {
         case .crop(let crop):
             let rect = crop.part
             parts.append("crop \(rect.x) \(rect.y) \(rect.width) \(rect.height) \(crop.scale)")
+        case .levels(let levels):
+            parts.append("levels \(levels.width) \(levels.height) \(levels.scales.count)")
         }
         parts += source.roots?.map { "\($0.utf8.count) \($0)" } ?? ["all"]
         return parts.joined(separator: "\n")
@@ -139,7 +156,7 @@ package struct PictureCrop: Hashable, Sendable {
     }
 
     /// Rounded up, so that the last pixels of the picture are shown.
-    private static func reduced(_ length: Int, by scale: Int) -> Int { (length + scale - 1) / scale }
+    static func reduced(_ length: Int, by scale: Int) -> Int { (length + scale - 1) / scale }
 }
 
 /// What the page says of a picture, as its file has it.

@@ -44,8 +44,8 @@ package struct WorkerSession: Sendable {
     static let patience = Duration.seconds(30)
     /// A worker that says nothing for so long is stuck. It has a lower priority than all others, so it is given more time.
     static let silence = Duration.seconds(60)
-    /// No picture takes longer.
-    static let timeLimit = Duration.seconds(300)
+    /// No picture takes longer, except large ones of which all pixels are written.
+    package static let usualTimeLimit = Duration.seconds(300)
     /// So many processes in a row that were never ready are no accident.
     static let mostFailedStarts = 3
     /// The same for starts that somebody has killed.
@@ -59,8 +59,11 @@ package struct WorkerSession: Sendable {
     /// Whether the worker wants to be replaced after its task.
     private var isWorn = false
     private var stalls: StallWatch
+    private let timeLimit: Duration
 
-    package init(at now: Timestamp) {
+    /// - Parameter timeLimit: For one task.
+    package init(at now: Timestamp, timeLimit: Duration = usualTimeLimit) {
+        self.timeLimit = timeLimit
         lastMessage = now
         stalls = StallWatch(since: now)
     }
@@ -91,7 +94,7 @@ package struct WorkerSession: Sendable {
             .start(
                 Lease(
                     id: lease, task: TaskID(FrameID(leases), .frame), attempt: work.isLastTry ? 2 : 1, round: 0,
-                    worker: worker, deadline: now + Self.timeLimit, timeLimit: Self.timeLimit, spec: work.spec)))
+                    worker: worker, deadline: now + timeLimit, timeLimit: timeLimit, spec: work.spec)))
     }
 
     // MARK: Events
@@ -195,7 +198,7 @@ package struct WorkerSession: Sendable {
             if since + Self.patience <= now { phase = .over(reason: nil) }
             return []
         case .working(let worker, _, let work):
-            if work.since + Self.timeLimit <= now { return end(worker, "was not done within \(Self.timeLimit)") }
+            if work.since + timeLimit <= now { return end(worker, "was not done within \(timeLimit)") }
             if lastMessage + Self.silence <= now { return end(worker, "was silent for \(Self.silence)") }
             return []
         }

@@ -180,7 +180,7 @@ extension QueueStore {
     /// - Throws: ``BulkAction/Mismatch``, ``BulkAction/TooLarge``, and what `admit` throws.
     package func apply(
         _ action: BulkAction, to filter: JobFilter, expecting expected: Int?, by owner: Owner,
-        admit: (BulkAction.Changes) throws -> Void = { _ in },
+        limit: PriorityLimit? = nil, admit: (BulkAction.Changes) throws -> Void = { _ in },
         messages: (BulkAction.Changes) -> [OutboxMessage] = { _ in [] },
         audit: (BulkAction.Changes) -> AuditEntry? = { _ in nil }, at now: WallTime
     ) throws -> BulkAction.Outcome {
@@ -211,7 +211,7 @@ extension QueueStore {
             let outcome = try JobLookup(reader).deciding { known in
                 try action.apply(
                     to: jobs, matching: filter, expecting: expected,
-                    .init(owner: owner, now: now, nextID: next, known: known))
+                    .init(owner: owner, limit: limit, now: now, nextID: next, known: known))
             }
             guard case .done(let changes) = outcome else { return outcome }
             try admit(changes)

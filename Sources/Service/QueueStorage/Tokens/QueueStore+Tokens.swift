@@ -3,7 +3,7 @@ import GRDB
 package import Queueing
 
 extension QueueStore {
-    private static let columns = "id, name, digest, scope, roots, created, expires, used, revoked"
+    private static let columns = "id, name, digest, scope, roots, max_priority, created, expires, used, revoked"
 
     /// Adds a token.
     ///
@@ -14,11 +14,12 @@ extension QueueStore {
                 throw error(.nameIsUsed("token '\(token.id)'"))
             }
             try database.run(
-                "INSERT INTO tokens (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO tokens (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     StoredText.whole(token.id, "identifier"), StoredText.whole(token.name, "name"),
                     Data(token.digest), token.scope.rawValue, StoredText.json(token.roots),
-                    token.created.milliseconds, token.expires?.milliseconds, token.used?.milliseconds,
+                    token.maxPriority?.value, token.created.milliseconds, token.expires?.milliseconds,
+                    token.used?.milliseconds,
                     token.revoked?.milliseconds,
                 ])
             if let audit { try append([audit], database) }
@@ -66,9 +67,11 @@ extension QueueStore {
         guard let scope = TokenScope(rawValue: word) else { throw RowProblem(words: "'\(word)' is no scope") }
         let digest = try row.stored("digest", [UInt8].self)
         guard digest.count == 32 else { throw RowProblem(words: "its digest has \(digest.count) bytes, not 32") }
+        let maxPriority = try row.stored("max_priority", Int?.self).map(Priority.init(clamping:))
         return try StoredToken(
             id: row.stored("id"), name: row.stored("name"), digest: digest, scope: scope,
-            roots: StoredText.value(row.stored("roots"), "roots"), created: row.stored("created"),
+            roots: StoredText.value(row.stored("roots"), "roots"), maxPriority: maxPriority,
+            created: row.stored("created"),
             expires: row.stored("expires"), used: row.stored("used"), revoked: row.stored("revoked"))
     }
 
@@ -104,6 +107,33 @@ extension QueueStore {
             try database.run("DELETE FROM sessions WHERE token = ?", [id])
             if let audit { try append([audit], database) }
             return true
+        }
+    }
+
+    /// Gives a token another limit of priorities, from the next request on. Its jobs keep their priorities.
+    ///
+    /// - Parameter audit: makes the entry for the list of changes, of the token as it was.
+    /// - Returns: The token as it is now. Nil if there is no such token.
+    package func changeToken(
+        _ id: String, maxPriority: Priority?, audit: (StoredToken) -> AuditEntry? = { _ in nil }
+    ) throws -> StoredToken? {
+        guard StoredText.isWhole(id) else { return nil }
+        return try write { database in
+            func found() throws -> StoredToken? {
+                guard let row = try database.row("SELECT \(Self.columns) FROM tokens WHERE id = ?", [id]) else {
+                    return nil
+                }
+                do {
+                    return try Self.token(row)
+                } catch let problem as RowProblem {
+                    throw error(.unreadable(Self.unreadable(id, problem)))
+                }
+            }
+            guard let before = try found() else { return nil }
+            guard before.maxPriority != maxPriority else { return before }
+            try database.run("UPDATE tokens SET max_priority = ? WHERE id = ?", [maxPriority?.value, id])
+            if let entry = audit(before) { try append([entry], database) }
+            return try found()
         }
     }
 

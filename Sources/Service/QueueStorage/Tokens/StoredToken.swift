@@ -11,6 +11,8 @@ package struct StoredToken: Hashable, Sendable {
     package let scope: TokenScope
     /// The folders that its jobs may use. Empty for no limit.
     package let roots: [String]
+    /// The highest priority that its owner may give jobs. Nil for no limit.
+    package let maxPriority: Priority?
     package let created: WallTime
     /// Nil for never.
     package let expires: WallTime?
@@ -18,14 +20,16 @@ package struct StoredToken: Hashable, Sendable {
     package let revoked: WallTime?
 
     package init(
-        id: String, name: String, digest: [UInt8], scope: TokenScope, roots: [String] = [], created: WallTime,
-        expires: WallTime? = nil, used: WallTime? = nil, revoked: WallTime? = nil
+        id: String, name: String, digest: [UInt8], scope: TokenScope, roots: [String] = [],
+        maxPriority: Priority? = nil, created: WallTime, expires: WallTime? = nil, used: WallTime? = nil,
+        revoked: WallTime? = nil
     ) {
         self.id = id
         self.name = name
         self.digest = digest
         self.scope = scope
         self.roots = roots
+        self.maxPriority = maxPriority
         self.created = created
         self.expires = expires
         self.used = used

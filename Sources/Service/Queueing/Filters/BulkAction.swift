@@ -15,14 +15,20 @@ package enum BulkAction: Hashable, Sendable {
     /// Who asks, and what the queue knows.
     package struct Context {
         package let owner: Owner
+        /// Nil if he may choose every priority.
+        package let limit: PriorityLimit?
         package let now: WallTime
         /// The number of the first retry.
         package let nextID: JobID
         /// Looks up a job that others need.
         package let known: (JobID) -> KnownJob?
 
-        package init(owner: Owner, now: WallTime, nextID: JobID, known: @escaping (JobID) -> KnownJob?) {
+        package init(
+            owner: Owner, limit: PriorityLimit? = nil, now: WallTime, nextID: JobID,
+            known: @escaping (JobID) -> KnownJob?
+        ) {
             self.owner = owner
+            self.limit = limit
             self.now = now
             self.nextID = nextID
             self.known = known
@@ -148,7 +154,8 @@ package enum BulkAction: Hashable, Sendable {
     ) throws -> Submission {
         let made = Set(retries.values)
         let retry = try job.retry(
-            as: JobID(context.nextID.number + count), by: context.owner, digest: job.digest, at: context.now
+            as: JobID(context.nextID.number + count), by: context.owner, digest: job.digest,
+            limit: context.limit, at: context.now
         ) { id in
             if made.contains(id) { return KnownJob(ended: nil) }
             guard let known = context.known(id) else { return nil }

@@ -2,6 +2,7 @@
 extension JobState: Codable {
     private enum CodingKeys: String, CodingKey {
         case state, since, run, tries, setback, waited, resumes, pause, code, text, by, because, started, kept
+        case keptByReason = "kept_by_reason"
         case stillBroken = "still_broken"
         case isResumed = "resumed"
         case cancelledBy = "cancelled_by"
@@ -35,6 +36,7 @@ extension JobState: Codable {
             try values.encodeIfPresent(ended.started, forKey: .started)
             let leftovers = ended.leftovers
             if leftovers.kept > 0 { try values.encode(leftovers.kept, forKey: .kept) }
+            if !leftovers.keptByReason.isEmpty { try values.encode(leftovers.keptByReason, forKey: .keptByReason) }
             if leftovers.stillBroken > 0 { try values.encode(leftovers.stillBroken, forKey: .stillBroken) }
             switch ended.end {
             case .done, .doneWithWorkLeft: break
@@ -90,6 +92,7 @@ extension JobState: Codable {
                     started: try values.decodeIfPresent(WallTime.self, forKey: .started),
                     leftovers: Leftovers(
                         kept: try values.decodeIfPresent(Int.self, forKey: .kept) ?? 0,
+                        by: try values.decodeIfPresent([String: Int].self, forKey: .keptByReason) ?? [:],
                         stillBroken: try values.decodeIfPresent(Int.self, forKey: .stillBroken) ?? 0)))
         }
         func text() throws -> String { try values.decode(String.self, forKey: .text) }

@@ -87,11 +87,17 @@ package enum JobState: Hashable, Sendable {
     package struct Leftovers: Hashable, Sendable {
         /// Their outputs were edited, or belong to another job.
         package let kept: Int
+        /// The most frequent reasons for that, with the number of frames. Empty if an earlier version has stored it.
+        package let keptByReason: [String: Int]
         /// Their pictures were broken in an earlier run, and have not changed since.
         package let stillBroken: Int
 
-        package init(kept: Int = 0, stillBroken: Int = 0) {
+        private static let mostReasons = 4
+
+        package init(kept: Int = 0, by reasons: [String: Int] = [:], stillBroken: Int = 0) {
             self.kept = max(0, kept)
+            let frequent = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.mostReasons)
+            keptByReason = Dictionary(frequent.map { (String($0.key.prefix(500)), $0.value) }) { $0 + $1 }
             self.stillBroken = max(0, stillBroken)
         }
 

@@ -52,13 +52,14 @@ package struct Refusal: Error, Hashable, Sendable {
         case .isHeld: "\(job) is held\n   = release it first"
         case .isStarting: "\(job) is starting\n   = cancel it, or pause its run in a moment"
         case .isRunning(let run): "\(job) is running\n   = 'penumbra pause \(VisibleText.line(run))' pauses its run"
-        case .hasStarted: "\(job) has started, so it needs no other job any more"
+        case .hasStarted:
+            "\(job) has started, so it needs no other job any more\n   = cancel it, and submit it again with other jobs to wait for"
         case .hasNotEnded(let state): "\(job) has not ended: it is \(state.rawValue)\n   = cancel it first"
         case .isDone: "\(job) has ended: done\n   = submit it again to run it again"
         case .wasRetried(let retry): "\(job) was retried as \(retry)\n   = retry \(retry) if it does not succeed"
         // The number of a new job is not told: nobody has it if the job is refused.
         case .needsUnknown(let other): "after: there is no \(other)\n   = 'penumbra queue --all' lists all jobs"
-        case .needsItself: "after: \(job) cannot wait for itself"
+        case .needsItself: "after: \(job) cannot wait for itself\n   = name other jobs"
         case .needsLater(let other):
             "after: \(other) is later than \(job), and a job waits only for earlier ones\n   = submit a new job that waits "
                 + "for \(other)"
@@ -67,7 +68,7 @@ package struct Refusal: Error, Hashable, Sendable {
             "the job would never start: it needs the success of \(other), which has ended: \(end.words)\n   = retry "
                 + "\(other), and name the new job, or write '\(other.number):end'"
         case .tooManyNeeds(let count):
-            "after: there are \(count) jobs, and a job waits for at most \(Submission.mostNeeds)"
+            "after: there are \(count) jobs, and a job waits for at most \(Submission.mostNeeds)\n   = name fewer jobs"
         case .unexpected(let step, let state): "\(job) cannot \(step.rawValue): it is \(state.rawValue)"
         }
     }

@@ -9,6 +9,8 @@ package struct RunOptions: Hashable, Sendable, Codable {
     package var overrides: [String] = []
     /// Renders everything again, and replaces all files at the outputs' paths.
     package var isForced = false
+    /// Kept outputs and pictures that are still broken make the run fail.
+    package var isStrict = false
     /// The run ends cleanly after so many seconds. Nil for no deadline.
     package private(set) var deadline: Int?
     /// Tries pictures again that earlier runs have found broken. Retries do.
@@ -43,14 +45,14 @@ package struct RunOptions: Hashable, Sendable, Codable {
             case .seconds(let seconds): seconds
             }
         var options = try RunOptions(overrides: overrides, isForced: isForced, deadline: seconds)
-        (options.roots, options.triesBroken) = (roots, true)
+        (options.roots, options.triesBroken, options.isStrict) = (roots, true, isStrict)
         return options
     }
 
     /// The arguments of `penumbra run`.
     package var arguments: [String] {
         overrides.flatMap { ["--set", $0] } + (isForced ? ["--force"] : [])
-            + (triesBroken ? ["--retry-broken"] : [])
+            + (isStrict ? ["--strict"] : []) + (triesBroken ? ["--retry-broken"] : [])
             + (deadline.map { ["--deadline", "\($0)s"] } ?? [])
     }
 
@@ -59,6 +61,7 @@ package struct RunOptions: Hashable, Sendable, Codable {
         case version
         case overrides = "set"
         case isForced = "force"
+        case isStrict = "strict"
         case deadline
         case triesBroken = "retry_broken"
         case roots
@@ -89,6 +92,7 @@ package struct RunOptions: Hashable, Sendable, Codable {
             overrides: values.decodeIfPresent([String].self, forKey: .overrides) ?? [],
             isForced: values.decodeIfPresent(Bool.self, forKey: .isForced) ?? false,
             deadline: values.decodeIfPresent(Int.self, forKey: .deadline))
+        isStrict = try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false
         triesBroken = try values.decodeIfPresent(Bool.self, forKey: .triesBroken) ?? false
         roots = try values.decodeIfPresent([String].self, forKey: .roots)
     }
@@ -98,6 +102,7 @@ package struct RunOptions: Hashable, Sendable, Codable {
         try values.encode(Self.latestVersion, forKey: .version)
         if !overrides.isEmpty { try values.encode(overrides, forKey: .overrides) }
         if isForced { try values.encode(true, forKey: .isForced) }
+        if isStrict { try values.encode(true, forKey: .isStrict) }
         try values.encodeIfPresent(deadline, forKey: .deadline)
         if triesBroken { try values.encode(true, forKey: .triesBroken) }
         try values.encodeIfPresent(roots, forKey: .roots)

@@ -77,11 +77,12 @@ extension Submission {
     /// It needs what this job needed, as far as it still has to wait for it. If a needed job failed and was retried,
     /// the new job needs the latest retry.
     ///
-    /// - Parameter known: Looks up a job that this one needed, or a retry of it.
+    /// - Parameters:
+    ///   - limit: Lowers the priority. Nil if the owner may choose every priority.
+    ///   - known: Looks up a job that this one needed, or a retry of it.
     package func retry(
         as id: JobID, by owner: Owner, key: String? = nil, digest: String, deadline: RetryDeadline = .kept,
-        at now: WallTime,
-        known: (JobID) -> KnownJob?
+        limit: PriorityLimit? = nil, at now: WallTime, known: (JobID) -> KnownJob?
     ) throws -> Submission {
         guard state.isEnded else { throw Refusal(self.id, .hasNotEnded(state.name)) }
         // Nothing is left of the others.
@@ -93,8 +94,8 @@ extension Submission {
         }
         return try Submission(
             id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest,
-            options: options.retried(deadline), priority: priority, labels: labels, needs: needs, retryOf: self.id,
-            at: now, known: known)
+            options: options.retried(deadline), priority: limit?.lowered(priority) ?? priority, labels: labels,
+            needs: needs, retryOf: self.id, at: now, known: known)
     }
 
     /// Whether it has ended, and something is left to repeat.

@@ -25,6 +25,8 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let exitCode: Int?
     /// How it ended, in words. Nil before its end.
     package let result: String?
+    /// Why frames were kept as they were, with the number of frames. Nil if there are none.
+    package let keptByReason: [String: Int]?
     /// How many pictures failed in earlier runs, and were not tried again. Nil if there are none, and before its end.
     package let stillBroken: Int?
     /// Whether its run has been asked to end.
@@ -65,9 +67,10 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         started = job.state.started
         switch job.state {
         case .held, .waiting, .starting, .running:
-            (ended, exitCode, result, stillBroken) = (nil, nil, nil, nil)
+            (ended, exitCode, result, keptByReason, stillBroken) = (nil, nil, nil, nil, nil)
         case .ended(let end):
             (ended, exitCode, result) = (end.time, end.end.exitCode, end.words)
+            keptByReason = end.leftovers.keptByReason.isEmpty ? nil : end.leftovers.keptByReason
             stillBroken = end.leftovers.stillBroken > 0 ? end.leftovers.stillBroken : nil
         }
     }
@@ -83,6 +86,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         case submitted, started, ended
         case exitCode = "exit_code"
         case result, cancelling, paused, position
+        case keptByReason = "kept_by_reason"
         case stillBroken = "still_broken"
         case waitingFor = "waiting_for"
     }

@@ -24,14 +24,25 @@ package struct SessionEntry: Hashable, Sendable, Codable {
     package let owner: Owner
     /// The folders that his jobs may use. Empty for no limit.
     package let roots: [String]
+    /// The highest priority that he may give jobs. Nil for no limit.
+    package let maxPriority: Priority?
     /// Nil if it does not expire.
     package let expires: WallTime?
 
-    package init(name: String, scope: TokenScope, owner: Owner, roots: [String], expires: WallTime?) {
+    package init(
+        name: String, scope: TokenScope, owner: Owner, roots: [String], maxPriority: Priority? = nil, expires: WallTime?
+    ) {
         self.name = name
         self.scope = scope
         self.owner = owner
         self.roots = roots
+        self.maxPriority = maxPriority
         self.expires = expires
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name, scope, owner, roots
+        case maxPriority = "max_priority"
+        case expires
     }
 }

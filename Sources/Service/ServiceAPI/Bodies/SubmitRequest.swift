@@ -11,7 +11,8 @@ package struct SubmitRequest: Hashable, Sendable {
     }
 
     package var source: Source
-    package var priority = Priority.normal
+    /// Nil for the normal priority, or the highest one that the caller may choose if that is lower.
+    package var priority: Priority?
     package var after: [Need] = []
     package var isHeld = false
     package var notBefore: WallTime?
@@ -33,6 +34,7 @@ extension SubmitRequest: Codable {
         case labels
         case overrides = "set"
         case isForced = "force"
+        case isStrict = "strict"
         case deadline
     }
 
@@ -40,7 +42,7 @@ extension SubmitRequest: Codable {
         let values = try decoder.request(keyedBy: CodingKeys.self)
         source = try Source(
             in: values, file: .manifest, text: .text, folder: .folder, name: .name)
-        priority = try values.optional(.priority) ?? .normal
+        priority = try values.optional(.priority)
         after = try values.optional(.after, as: [RequestedNeed].self)?.map(\.need) ?? []
         guard after.count <= Submission.mostNeeds else {
             throw values.fault(.after, "at most \(Submission.mostNeeds) jobs are allowed, and there are \(after.count)")
@@ -51,6 +53,7 @@ extension SubmitRequest: Codable {
         options = try RunOptions(
             overrides: values.texts(.overrides, most: Self.mostOverrides),
             isForced: values.optional(.isForced) ?? false, deadline: values.optional(.deadline))
+        options.isStrict = try values.optional(.isStrict) ?? false
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -62,13 +65,14 @@ extension SubmitRequest: Codable {
             try values.encode(folder, forKey: .folder)
             try values.encodeIfPresent(name, forKey: .name)
         }
-        if priority != .normal { try values.encode(priority, forKey: .priority) }
+        try values.encodeIfPresent(priority, forKey: .priority)
         if !after.isEmpty { try values.encode(after, forKey: .after) }
         if isHeld { try values.encode(true, forKey: .isHeld) }
         try values.encodeIfPresent(notBefore, forKey: .notBefore)
         if labels != Labels() { try values.encode(labels, forKey: .labels) }
         if !options.overrides.isEmpty { try values.encode(options.overrides, forKey: .overrides) }
         if options.isForced { try values.encode(true, forKey: .isForced) }
+        if options.isStrict { try values.encode(true, forKey: .isStrict) }
         try values.encodeIfPresent(options.deadline, forKey: .deadline)
     }
 }

@@ -7,13 +7,18 @@ package struct TokenRequest: Hashable, Sendable {
     package let scope: TokenScope
     /// The folders that its jobs may use. Empty for no limit: then a request has no such member.
     package let roots: [String]
+    /// The highest priority that its owner may give jobs. Nil for no limit.
+    package let maxPriority: Priority?
     /// Nil if it does not expire.
     package let expires: WallTime?
 
-    package init(name: String, scope: TokenScope, roots: [String] = [], expires: WallTime? = nil) {
+    package init(
+        name: String, scope: TokenScope, roots: [String] = [], maxPriority: Priority? = nil, expires: WallTime? = nil
+    ) {
         self.name = name
         self.scope = scope
         self.roots = roots
+        self.maxPriority = maxPriority
         self.expires = expires
     }
 
@@ -21,9 +26,13 @@ package struct TokenRequest: Hashable, Sendable {
     package static let mostRoots = 64
 }
 
-/// `{"name": "render-bot", "scope": "submit", "roots": ["/srv/a"], "expires": "2027-02-25T00:00:00Z"}`
+/// `{"name": "render-bot", "scope": "submit", "roots": ["/srv/a"], "max_priority": 60, "expires": "2027-02-25T00:00:00Z"}`
 extension TokenRequest: Codable {
-    private enum CodingKeys: String, CodingKey, CaseIterable { case name, scope, roots, expires }
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case name, scope, roots
+        case maxPriority = "max_priority"
+        case expires
+    }
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.request(keyedBy: CodingKeys.self)
@@ -50,6 +59,7 @@ extension TokenRequest: Codable {
             throw values.fault(.roots, "it is empty\n   = name a folder, or leave 'roots' out for all folders")
         }
         for root in roots { try values.check(path: root, of: .roots) }
+        maxPriority = try values.optional(.maxPriority)
         expires = try values.optional(.expires)
     }
 
@@ -58,6 +68,7 @@ extension TokenRequest: Codable {
         try values.encode(name, forKey: .name)
         try values.encode(scope, forKey: .scope)
         if !roots.isEmpty { try values.encode(roots, forKey: .roots) }
+        try values.encodeIfPresent(maxPriority, forKey: .maxPriority)
         try values.encodeIfPresent(expires, forKey: .expires)
     }
 }
@@ -76,12 +87,40 @@ package struct TokenRenewal: Hashable, Sendable, Codable {
     }
 }
 
+/// The body of `PATCH /tokens/{id}`: `{"max_priority": 60}`, or `{"max_priority": null}` for no limit.
+package struct TokenChange: Hashable, Sendable {
+    /// Nil for no limit.
+    package let maxPriority: Priority?
+
+    package init(maxPriority: Priority?) { self.maxPriority = maxPriority }
+}
+
+extension TokenChange: Codable {
+    private enum CodingKeys: String, CodingKey, CaseIterable { case maxPriority = "max_priority" }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.request(keyedBy: CodingKeys.self)
+        guard values.contains(.maxPriority) else {
+            throw BodyError(
+                .refused("the request changes nothing\n   = name max_priority: a number, or null for no limit"))
+        }
+        maxPriority = try values.decode(Priority?.self, forKey: .maxPriority)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(maxPriority, forKey: .maxPriority)
+    }
+}
+
 /// A token as lists show it. It has no secret.
 package struct TokenEntry: Hashable, Sendable, Codable {
     package let id: String
     package let name: String
     package let scope: TokenScope
     package let roots: [String]
+    /// The highest priority that its owner may give jobs. Nil for no limit.
+    package let maxPriority: Priority?
     package let created: WallTime
     package let expires: WallTime?
     /// When it was used last. Nil if never.
@@ -89,17 +128,24 @@ package struct TokenEntry: Hashable, Sendable, Codable {
     package let revoked: WallTime?
 
     package init(
-        id: String, name: String, scope: TokenScope, roots: [String], created: WallTime, expires: WallTime?,
-        used: WallTime?, revoked: WallTime?
+        id: String, name: String, scope: TokenScope, roots: [String], maxPriority: Priority? = nil, created: WallTime,
+        expires: WallTime?, used: WallTime?, revoked: WallTime?
     ) {
         self.id = id
         self.name = name
         self.scope = scope
         self.roots = roots
+        self.maxPriority = maxPriority
         self.created = created
         self.expires = expires
         self.used = used
         self.revoked = revoked
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name, scope, roots
+        case maxPriority = "max_priority"
+        case created, expires, used, revoked
     }
 }
 

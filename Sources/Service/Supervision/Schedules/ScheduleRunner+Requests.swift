@@ -27,7 +27,7 @@ package enum ScheduleRefusal: Error, Hashable, Sendable {
             "schedule '\(name)' is in the config file\n   = remove it there, or disable it: 'penumbra queue schedule disable "
                 + "\(name)'"
         case .isRemoved(let name):
-            "schedule '\(name)' was removed from the config file\n   = add it there again, and start the service anew"
+            "schedule '\(name)' was removed from the config file\n   = add it there again, and restart the service"
         }
     }
 }
@@ -100,11 +100,13 @@ extension ScheduleRunner {
     private static func request(_ configured: ConfiguredSchedule) throws(FarmError) -> ScheduleRequest {
         do throws(InputError) {
             var job = SubmitRequest(.file(path: configured.job.manifest))
-            job.priority = try Priority(configured.job.priority)
+            let priority = try Priority(configured.job.priority)
+            if priority != .normal { job.priority = priority }
             job.labels = try Labels(configured.job.labels)
             job.options = try RunOptions(
                 overrides: configured.job.overrides, isForced: configured.job.isForced,
                 deadline: configured.job.deadline)
+            job.options.isStrict = configured.job.isStrict
             let trigger: ScheduleRequest.Trigger
             switch configured.trigger {
             case .times(let cron, let zone, let missed, let overlap):

@@ -34,7 +34,7 @@ extension Supervisor {
                     id: id, owner: order.owner, key: order.key, digest: digest, name: manifest.job,
                     manifest: ManifestSource(order.place, digest: manifest.digest, fileName: order.name),
                     options: order.options,
-                    priority: order.priority, labels: order.labels,
+                    priority: order.priority ?? .normal, labels: order.labels,
                     // An old job may be removed at any time.
                     needs: order.needs.filter { known($0.job) != nil }, at: time, known: known)
             }

@@ -135,7 +135,7 @@ extension JobProblem {
         case .backgroundNotOpaque:
             Words(
                 "'background' must be opaque: it is what shows through transparency",
-                remedy: "write a color without alpha, such as white or '#1a2b3c'")
+                remedy: "write a colour without alpha, such as white or '#1a2b3c'")
 
         case .remotePath(let path, let name):
             Words(

@@ -117,7 +117,7 @@ extension ValueProblem {
             Words("'\(name)' cannot be \(text.quoted)", remedy: reason)
         case .notAColor(let name, let text):
             Words(
-                "'\(name)' needs a color, and \(text.quoted) is none",
+                "'\(name)' needs a colour, and \(text.quoted) is none",
                 remedy: "write it like '#fff', '#1a2b3c' or '#1a2b3c80' (in quotes), or white, black or transparent")
         }
     }

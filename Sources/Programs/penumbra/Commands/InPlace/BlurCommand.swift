@@ -150,10 +150,12 @@ struct BlurCommand: AsyncParsableCommand {
 
     private static func read(_ chain: String, _ catalog: Catalog) throws(AppliedManifest.ChainError) -> ReadResult {
         // Only the filters of this manifest are used.
-        let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
+        let manifest = try AppliedManifest(
+            chain: chain, named: "--filter", inputs: ["picture"], output: "picture.png"
+        ) { _ in false }
         return JobReader.read(
-            bytes: Array(try manifest.text().utf8), path: "blur", realPath: "\(currentFolder())/blur", catalog: catalog,
-            inspect: FilterPictures.inspect)
+            bytes: Array(manifest.text.utf8), path: "blur", realPath: "\(currentFolder())/blur",
+            arguments: manifest.arguments, catalog: catalog, inspect: FilterPictures.inspect)
     }
 
     /// Adds what only workers know of the filters. The command's own Gaussian needs no such check.

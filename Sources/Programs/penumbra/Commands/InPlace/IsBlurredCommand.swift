@@ -4,6 +4,7 @@ import InPlace
 import JobModel
 import Planning
 import RenderFarm
+import Reports
 import SafeFiles
 
 struct IsBlurredCommand: AsyncParsableCommand {
@@ -53,22 +54,41 @@ struct IsBlurredCommand: AsyncParsableCommand {
             if stop != nil { return reporter.report(stop, left: inspected.count) }
             let (more, stopBefore) = try await session.takeBlurred(from: &skipped)
             if stopBefore != nil { return reporter.report(stopBefore, left: more.count) }
-            let statuses = (inspected + more).map { answer(InPlaceAnswer($0), reporter) }
+            let answers = (inspected + more).map { InPlaceAnswer($0) }
+            show(answers, of: search)
+            let statuses = answers.map(\.status)
             if json || !quiet { reporter.report(skipped, all: "--json") }
             let sharp = skipped.isNothing ? RunOutcome.done : .someFailed
             return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .storage)
         }
     }
 
-    private func answer(_ answer: InPlaceAnswer, _ reporter: ConsoleReporter) -> RunOutcome {
-        if json {
-            answer.line.print()
-        } else if !quiet {
+    /// The most pictures of folders that are named because they are not blurred.
+    private static let mostSharp = 20
+
+    /// Pictures that the command line names all have a line. Of those in folders that are not blurred, only some have one.
+    private func show(_ answers: [InPlaceAnswer], of search: PictureSearch) {
+        if json { return answers.forEach { $0.line.print() } }
+        guard !quiet else { return }
+        let named = Set(search.pictures.filter(\.isNamed).map { PathKey($0.file.path) })
+        var sharp = 0
+        for answer in answers {
             let text =
                 "\(PathText.shown(answer.line.path, from: currentFolder())): \(VisibleText.message(answer.words))"
-            if answer.status == .done { Console.print(text) } else { Console.complain(text) }
+            guard answer.status != .done else {
+                Console.print(text)
+                continue
+            }
+            let isNamed = named.contains(PathKey(answer.line.path))
+            if !isNamed { sharp += 1 }
+            if isNamed || sharp <= Self.mostSharp { Console.complain(text) }
         }
-        return answer.status
+        if sharp > Self.mostSharp {
+            Console.complain("… and \(Figures.count(sharp - Self.mostSharp)) more; --json names all")
+        }
+        guard answers.count > 1 else { return }
+        let blurred = answers.count { $0.status == .done }
+        Console.print("\(Figures.count(blurred)) of \(Figures.plural(answers.count, "picture")) blurred")
     }
 }
 

@@ -50,6 +50,10 @@ struct LogsCommand: AsyncParsableCommand {
         if counts.wasBegun {
             return "its attempts are not kept any more: those of the latest ten runs of each job are"
         }
+        if let exitCode = line.exitCode, exitCode != 0 {
+            return "no task was tried; exit code \(exitCode)"
+                + (line.reason.map { ": \(VisibleText.message($0))" } ?? "")
+        }
         return
             "no task was tried, since there was nothing to do; 'penumbra show \(line.run)' shows the results of its frames"
     }

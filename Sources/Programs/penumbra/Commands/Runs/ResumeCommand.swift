@@ -114,8 +114,8 @@ struct ResumeCommand: AsyncParsableCommand {
             case .interrupted, .detached, nil:
                 throw FarmError(
                     .usage,
-                    "\(run.run): was not begun by the service, which does not resume it\n   = on its machine: penumbra resume "
-                        + run.run)
+                    "\(run.run): was not begun by the service, which does not resume it\n   = resume it on its machine: 'penumbra "
+                        + "resume \(run.run)'")
             }
         }
         return .done

@@ -14,7 +14,7 @@ struct RetryCommand: AsyncParsableCommand {
             renders them again. If you name a job, its latest run that was no retry is used. The options of that run apply \
             again, with its --workers and --deadline, unless you give others.
 
-            With --server the whole job of the run is handed in again, as a new job of the service. It does the frames that \
+            With --server the whole job of the run is submitted again, as a new job of the service. It does the frames that \
             failed or are still broken, and those that were left. It cannot choose frames.
             """)
 
@@ -58,7 +58,7 @@ struct RetryCommand: AsyncParsableCommand {
                     guard let job = try remote.job(of: run) else {
                         throw FarmError(
                             .usage,
-                            "\(run.run): was not begun by the service, so it has no job to retry\n   = hand its manifest in: "
+                            "\(run.run): was not begun by the service, so it has no job to retry\n   = submit its manifest: "
                                 + "'penumbra submit', or retry the run on its machine, without --server")
                     }
                     try printer.accepted(remote.retry(job, change))

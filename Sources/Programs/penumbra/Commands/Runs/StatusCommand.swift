@@ -44,7 +44,7 @@ struct StatusCommand: AsyncParsableCommand {
             let archive = try options.archive(shared)
             while true {
                 let runs = try archive.runs()
-                view.show(try chosen(of: runs).map { try RunLine($0, in: archive) })
+                view.show(try chosen(of: runs).map { try RunLine($0, in: archive).inList })
                 guard follow, runs.contains(where: \.condition.isGoingOn) else { return .done }
                 try await ContinuousClock().sleep(for: Self.pause)
             }
@@ -184,7 +184,9 @@ private struct RunPrinter: Sendable {
         var failed: [StoredFrameLine] = []
         try forEachFrame(.failed) { failed.append($0) }
         for text in RunText.details(line, failed: failed, counts) { Console.print(text) }
-        for text in RunText.stillBroken(broken, of: line.counts.stillBroken) { Console.print(text) }
+        for text in RunText.kept(line.counts.trouble) { Console.print(text) }
+        let known = line.counts.trouble?.broken ?? []
+        for text in RunText.stillBroken(broken, of: line.counts.stillBroken, atEnd: known) { Console.print(text) }
         if self.map { for text in RunText.map(map) { Console.print(text) } }
     }
 }

@@ -123,7 +123,7 @@ struct QueueListCommand: AsyncParsableCommand {
         let (query, json) = (filter.text, json)
         let nothing =
             self.filter == nil
-            ? "no jobs; 'penumbra submit MANIFEST' hands one in"
+            ? "no jobs; 'penumbra submit MANIFEST' submits one"
             : "no job matches" + (isOpenOnly ? "; --all looks at jobs that have ended, too" : "")
         try await service.talking { client in
             var jobs: [QueueEntry] = []
@@ -336,7 +336,7 @@ struct QueueCancelCommand: AsyncParsableCommand {
 
 struct QueueRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Hand in jobs again that have ended without success, as new jobs.",
+        commandName: "retry", abstract: "Submit jobs again that have ended without success, as new jobs.",
         discussion: """
             A new job does the frames that failed, that are still broken, or that were left. Outputs that are up to date \
             stay.
@@ -433,7 +433,8 @@ enum QueueText {
         let labels = job.labels.texts.joined(separator: ", ")
         return [job.title]
             + line("state", job.stateWords)
-            + line("result", job.result) + line("waits", job.waitingFor?.localWords)
+            + line("result", job.result) + RunText.reasons(job.keptByReason ?? [:]).flatMap { line("kept", $0) }
+            + line("waits", job.waitingFor?.localWords)
             + line("position", job.position.map(String.init)) + line("manifest", job.manifest) + line("run", job.run)
             + line("processes", job.tries > 1 ? "\(job.tries)" : nil)
             + line("priority", job.runNext == nil ? "\(job.priority.value)" : "\(job.priority.value), runs next")

@@ -11,7 +11,7 @@ import ServiceClient
 struct SubmitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit",
-        abstract: "Hand jobs in to a service, which runs each of them once.",
+        abstract: "Submit jobs to a service, which runs each of them once.",
         discussion: """
             The service checks a manifest before it accepts a job, and reads it again when the run starts. Jobs of a higher priority get \
             workers first. 'penumbra queue' says why a job waits.
@@ -63,6 +63,9 @@ struct SubmitCommand: AsyncParsableCommand {
 
     @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
+
+    @Flag(help: "Count known problems as failures: pictures that are still broken, outputs that are kept.")
+    var strict = false
 
     @Option(
         help: ArgumentHelp("End the run cleanly after this time: 50m.", valueName: "time"),
@@ -148,6 +151,7 @@ struct SubmitCommand: AsyncParsableCommand {
             request.labels = try Labels(texts: label)
             request.options = try RunOptions(
                 overrides: manifests.overrides, isForced: force, deadline: deadline.map { Int($0.seconds) })
+            request.options.isStrict = strict
             return request
         } catch let error as InputError {
             throw FarmError(.usage, error.message)

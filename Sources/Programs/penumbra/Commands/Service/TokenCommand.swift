@@ -11,13 +11,14 @@ import ServiceClient
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Make, list, renew and revoke the tokens of a service.",
+        abstract: "Make, list, change, renew and revoke the tokens of a service.",
         discussion: """
             Commands of the service's own user need no token. Everybody else does: programs on the service's port, and people behind \
             a proxy.
             """,
         subcommands: [
-            TokenAddCommand.self, TokenListCommand.self, TokenRenewCommand.self, TokenRevokeCommand.self,
+            TokenAddCommand.self, TokenListCommand.self, TokenChangeCommand.self, TokenRenewCommand.self,
+            TokenRevokeCommand.self,
         ])
 }
 
@@ -41,17 +42,23 @@ struct TokenAddCommand: AsyncParsableCommand {
         completion: .directory)
     var roots: [String] = []
 
+    @Option(help: ArgumentHelp("The highest priority of its jobs, 0 to 100. Default: no limit.", valueName: "number"))
+    var maxPriority: Int?
+
     @OptionGroup var lifetime: TokenLifetime
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Print JSON.")
     var json = false
 
+    func validate() throws { if let maxPriority { _ = try PriorityOption.priority("\(maxPriority)") } }
+
     func run() async throws {
         let folder = currentFolder()
         let body = try StrictJSON.encode(
             TokenRequest(
                 name: name, scope: scope, roots: roots.map { PathText.normalized($0, in: folder) },
+                maxPriority: try maxPriority.map { try Priority($0) },
                 expires: try lifetime.end()))
         let json = json
         try await service.talking { client in
@@ -117,13 +124,70 @@ private enum TokenText {
     }
 }
 
+/// The values of `--max-priority`.
+private enum PriorityOption {
+    static func priority(_ text: String) throws -> Priority {
+        guard let priority = try? Priority(text: text) else {  // the words name the option instead
+            throw ValidationError("--max-priority: '\(VisibleText.line(text))' is not a whole number from 0 to 100")
+        }
+        return priority
+    }
+}
+
+struct TokenChangeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change",
+        abstract: "Change the highest priority that a token allows.",
+        discussion: """
+            The limit counts from the next request on. Jobs in the queue keep their priorities. The token, its scope and its folders stay.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The token or its name, as 'penumbra token list' shows them.", valueName: "token"),
+        completion: ServiceCompletions.tokens)
+    var token: String
+
+    @Option(
+        help: ArgumentHelp("The highest priority of its jobs, 0 to 100, or none for no limit.", valueName: "number"))
+    var maxPriority: String
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    private func limit() throws -> Priority? {
+        maxPriority == "none" ? nil : try PriorityOption.priority(maxPriority)
+    }
+
+    func validate() throws { _ = try limit() }
+
+    func run() async throws {
+        let (name, json) = (token, json)
+        let body = try StrictJSON.encode(TokenChange(maxPriority: try limit()))
+        try await service.talking { client in
+            let tokens = try client.call(ClientRequest(.get, "/tokens"), as: TokenText.List.self).tokens
+            let token = try TokenText.find(name, in: tokens)
+            let changed = try client.call(
+                ClientRequest(.patch, "/tokens/\(APIPath.escaped(token.id))", body: body), as: TokenEntry.self)
+            if json {
+                try Console.printJSONLine(of: changed)
+            } else {
+                let limit = changed.maxPriority.map { "a priority of at most \($0.value)" } ?? "any priority"
+                Console.print("\(TokenText.title(changed)): its jobs may have \(limit)")
+            }
+            return .done
+        }
+    }
+}
+
 struct TokenRenewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew",
         abstract: "Make a new token for the same person and the same jobs, and print it.",
         discussion: """
-            The old token is invalid at once, and its streams end. The new one has the same name, scope and folders, and may change the \
-            jobs of the old one. A token that has expired or was revoked can be renewed, too.
+            The old token is invalid at once, and its streams end. The new one has the same name, scope, folders and highest \
+            priority, and may change the jobs of the old one. A token that has expired or was revoked can be renewed, too.
             """)
 
     @Argument(
@@ -174,12 +238,13 @@ struct TokenListCommand: AsyncParsableCommand {
                 return .done
             }
             let now = WallTime(seconds: Int(Date().timeIntervalSince1970))
-            var table = Table(["token", "name", "scope", "folders", "created", "expires", "state"])
+            var table = Table(["token", "name", "scope", "folders", "priority", "created", "expires", "state"])
             for token in tokens {
                 table.add(
                     token.id, VisibleText.line(token.name), token.scope.rawValue,
                     token.roots.isEmpty ? "all" : token.roots.map(VisibleText.line).joined(separator: " "),
-                    token.created.local, token.expires?.local ?? "never",
+                    token.maxPriority.map { "to \($0.value)" } ?? "all", token.created.local,
+                    token.expires?.local ?? "never",
                     token.revoked.map { "revoked \($0.local)" }
                         ?? (token.expires.map { $0 <= now } == true ? "expired" : nil)
                         ?? token.used.map { "used \($0.local)" } ?? "unused")
