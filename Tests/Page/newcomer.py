@@ -203,7 +203,7 @@ def words(page, service, check, folder, manifest):
     page.picture('new-words')
     browser.key('Escape')
     page.go(f"#/runs/{done['run']}")
-    check('a run has pictures', page.has('1 picture.', '.map-tip') and page.has('1 of 1 picture done', '.figures'), page.text('.map-tip') + page.text('.figures'))
+    check('a run has pictures', page.has('1 picture.', '.map-tip') and page.has('1 of 1 picture done', '.figures'), page.text('.map') + page.text('.figures'))
     browser.run("document.querySelector('.map canvas').focus()")
     browser.key('ArrowRight')
     check('the map names a picture', page.has('picture 1: published', '.map-tip') or page.has('Picture 1: published', '.map-tip', 1), page.text('.map-tip'))
