@@ -47,8 +47,8 @@ function parts(root, path) {
 }
 
 /**
- * What can stand at a place: `{text, hint}`. First those that begin with the word, and then those that have another name or a description
- * with a word that begins so: `blur` finds all filters that blur.
+ * What can stand at a place: `{text, hint}`. First those that begin with the word, then those with another name, and then those with a
+ * description that has a word which begins so: `blur` finds all filters that blur.
  */
 function completions(schema, text, place) {
   if (!schema) return {word: '', options: []};
@@ -66,8 +66,8 @@ function completions(schema, text, place) {
     }
   }
   const small = word.toLowerCase(), isMeant = one => one.toLowerCase().startsWith(small), wordsOf = hint => hint.split(/[^\p{L}\d]+/u);
-  const rank = ([key, {hint, others}]) => key.startsWith(word) ? 0 : small.length < 2 ? 3 : others.some(isMeant) ? 1 : wordsOf(hint).some(isMeant) ? 2 : 3;
-  const options = [...found].map(one => [rank(one), one]).filter(([place, [key]]) => place < 3 && key !== word).sort(([one], [other]) => one - other);
+  const rank = ([key, {hint, others}]) => key.startsWith(word) ? 0 : small.length < 2 ? 4 : others.some(isMeant) ? 1 : wordsOf(hint).some(isMeant) ? isMeant(hint) ? 2 : 3 : 4;
+  const options = [...found].map(one => [rank(one), one]).filter(([place, [key]]) => place < 4 && key !== word).sort(([one], [other]) => one - other);
   return {word, options: options.slice(0, 40).map(([, [key, {hint}]]) => ({text: isValue ? key : key + ': ', hint}))};
 }
 
@@ -178,11 +178,11 @@ export function editor(options) {
     const rows = code.hidden ? [] : area.value.split('\n');
     const where = finding => finding.line ? `line ${finding.line}, column ${finding.column ?? 1}` : '';
     const shown = (finding, kind) => h('li', {class: kind},
-      code.hidden ? h('b.where', where(finding) || kind) : h('button', {type: 'button', class: 'where', onclick: () => {
+      code.hidden ? h('b.where', where(finding) || finding.label || kind) : h('button', {type: 'button', class: 'where', onclick: () => {
         const start = rows.slice(0, (finding.line ?? 1) - 1).reduce((sum, row) => sum + row.length + 1, 0) + (finding.column ?? 1) - 1;
         area.focus();
         area.setSelectionRange(start, start);
-      }}, where(finding) || kind), ' ', visible(finding.message),
+      }}, where(finding) || finding.label || kind), ' ', visible(finding.message),
       finding.line && rows[finding.line - 1] !== undefined ? h('pre', {'aria-hidden': 'true'}, `${String(finding.line).padStart(3)} | `, visible(rows[finding.line - 1]), '\n', `    | ${' '.repeat((finding.column ?? 1) - 1)}^`) : null,
       (finding.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('p.remedy', visible(remedy))));
     fill(findings,

@@ -45,7 +45,7 @@ export function pictureList(run, map) {
     const found = map.list(choice.value, first, pageSize), {frames, total} = found;
     // Pictures may have left the state that is looked at.
     if (first && !frames.length) { first = Math.max(0, Math.ceil(total / pageSize) - 1) * pageSize; return show(); }
-    element.hidden = !map.total();
+    element.hidden = !total && !choice.value;
     back.disabled = !first;
     on.disabled = first + frames.length >= total;
     say(where, frames.length ? `${count(first + 1)} to ${count(first + frames.length)} of ${count(total)}` : 'There are none.');

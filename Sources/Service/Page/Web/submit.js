@@ -205,8 +205,8 @@ export function submitView(query, view) {
   async function check() {
     const mine = ++version;
     setValid(false);
-    if (isFile && !place.value.trim().startsWith('/')) { cannot([], [{message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
-    if (!isFile && !folder.value.trim().startsWith('/')) { cannot([], [{message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
+    if (isFile && !place.value.trim().startsWith('/')) { cannot([], [{label: 'still to do', message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
+    if (!isFile && !folder.value.trim().startsWith('/')) { cannot([], [{label: 'still to do', message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
     try {
       const answer = await send('POST', 'check', body());
       if (mine !== version) return;
