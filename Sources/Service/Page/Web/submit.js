@@ -180,7 +180,8 @@ export function submitView(query, view) {
   }
   /** What is wrong although the manifest is right: its plan or its preview failed. Null takes it back. */
   function doubt(part, words, error = null) {
-    doubts[part] = words && {words, error};
+    // A service that is busy, or cannot be reached, says nothing of the job.
+    doubts[part] = words && {words, error: error?.status === 422 ? error : null};
     if (isValid) showAccepted();
   }
   function showAccepted() {
@@ -286,9 +287,9 @@ export function submitView(query, view) {
       field('Picture', input, 'a path of the job, from the folder'), h('div.tools', list, choice),
       overview.element,
       h('div.form', field('From the left', x, 'in %'), field('From the top', y, 'in %'), field('Size', size, 'exact pixels')));
-    let timer = null, controller = null, urls = [], before = null, beforePlace = null;
+    let timer = null, controller = null, urls = [], before = null, beforePlace = null, isOld = false;
     const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
-    const percentOf = field => field.value === '' ? 50 : Math.min(100, Math.max(0, Number(field.value)));
+    const percentOf = field => field.value === '' ? 50 : Math.round(100 * Math.min(100, Math.max(0, Number(field.value)))) / 100;
     /** What decides which picture is shown, and where. The filters do not: while a slider moves, the picture before them stays the same. */
     const source = () => JSON.stringify([body(isFile ? {version} : {text: write.area.value.replace(filtersBlock, '')}), input.value.trim()]);
     async function load() {
@@ -333,7 +334,8 @@ export function submitView(query, view) {
       [[left, 'before'], [right, 'after']].forEach(([side, name], index) =>
         fill(side, h('div', {class: 'scroll', role: 'group', 'aria-label': `${name} the filters`}, images[index]), h('span.corner', {'aria-hidden': 'true'}, name)));
       shown.hidden = false;
-      shown.classList.remove('old');
+      shown.classList.toggle('old', isOld);
+      if (isOld) outdate();
       showExact();
       for (const url of old) URL.revokeObjectURL(url);
     }
@@ -351,6 +353,7 @@ export function submitView(query, view) {
     }
     /** The text has changed. What is shown is that of an earlier one. */
     function outdate() {
+      isOld = true;
       if (shown.hidden) return;
       shown.classList.add('old');
       say(caption, 'This is the preview of an earlier text.');
@@ -427,7 +430,7 @@ export function submitView(query, view) {
       kept.set('picture-job', job);
     };
     input.addEventListener('input', () => choosePicture(input.value.trim()));
-    return {element, refresh: soon, belongTo, choosePicture, offer, outdate, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
+    return {element, refresh: () => { isOld = false; soon(); }, belongTo, choosePicture, offer, outdate, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
   }
   let shownNumbers = null;
   function showSliders() {
