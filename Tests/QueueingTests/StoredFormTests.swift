@@ -176,7 +176,10 @@ enum StoredForm {
     }
 
     @Test(arguments: [
-        (#"{"forced":true}"#, "options: there is no option 'forced'\n   = the options are set, force, strict and deadline"),
+        (
+            #"{"forced":true}"#,
+            "options: there is no option 'forced'\n   = the options are set, force, strict and deadline"
+        ),
         (#"{"version":2}"#, "options: version 2 is of a later Penumbra\n   = this one knows version 1"),
     ])
     func `unknown options are refused`(text: String, message: String) {
