@@ -58,7 +58,7 @@ import TestSupport
             Set(
                 events.withLock { $0 }.compactMap { event in
                     switch event {
-                    case .began(let job, _), .progress(let job, _), .frame(let job, _): job
+                    case .began(let job, _), .progress(let job, _), .frame(let job, _), .finished(let job, _, _): job
                     case .ended(let end): end.job.name
                     case .manifests, .notice, .handedOver, .detached: nil
                     }
