@@ -84,7 +84,7 @@ import Testing
         let next = try await Program.run("run", "job.yaml", "--quiet", in: workspace)
         #expect(next.code == 1)
         #expect(
-            next.errors.hasPrefix("test: 1 frame failed: broken or unreadable picture\n  photos/0.png: not an image "))
+            next.errors.hasPrefix("test: 1 frame failed: broken or unreadable picture\n  photos/0.png: not a picture "))
         let show = try await Program.run("show", in: workspace)
         #expect(show.output.contains("1 failed") && !show.output.contains("still broken"), "\(show.output)")
         let last = try await Program.run("run", "job.yaml", "--quiet", in: workspace)

@@ -31,8 +31,8 @@ import Testing
         #expect(
             result.errors == """
                 job.yaml: error: \(workspace.path)/out has none of the 3 outputs of this job any more
-                   = is a disk not mounted? If the outputs were removed or moved on purpose, --allow-gone makes them \
-                again in \(workspace.path)/out
+                   = is a disk not mounted? If the outputs were removed or moved on purpose, --allow-gone renders \
+                them again in \(workspace.path)/out
 
                 """)
         #expect(workspace.allFiles(below: "out") == [])

@@ -275,7 +275,7 @@ import Testing
         for name in kept { try FileManager.default.moveItem(atPath: "\(before)/\(name)", toPath: "\(shared)/\(name)") }
         let result = try await penumbra(command, "--run-dir", "shared")
         #expect(result.code == 0, "\(result.errors)")
-        #expect(result.output.contains(": has ended"))
+        #expect(result.output.contains(": the run of job 'test' has ended with exit code 0"))
         leavesNothing()
         #expect(try await ordinary() == workspace.contents(below: "out"))
     }
@@ -336,8 +336,8 @@ import Testing
         #expect(
             refused.errors == """
                 job.yaml: error: \(workspace.path)/out has none of the 3 outputs of this job any more
-                   = is a disk not mounted? If the outputs were removed or moved on purpose, --allow-gone makes them \
-                again in \(workspace.path)/out
+                   = is a disk not mounted? If the outputs were removed or moved on purpose, --allow-gone renders \
+                them again in \(workspace.path)/out
 
                 """)
         #expect(!workspace.exists("shared/runs"))

@@ -116,7 +116,7 @@ import Testing
             shown.output.hasSuffix(
                 """
                 failed
-                  3  photos/12.png: broken or unreadable picture: not an image that \
+                  3  photos/12.png: broken or unreadable picture: not a picture that \
                 Penumbra reads ('penumbra formats' lists them)
 
                 """))

@@ -49,6 +49,28 @@ import Testing
         #expect(total <= 100_000)
     }
 
+    /// A text between backquotes may have lines that look like comments. None does.
+    @Test func `comments are not sent, all other lines stay where they are`() throws {
+        for asset in assets where asset.name.hasSuffix(".js") {
+            let file = URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../Sources/Service/Page/Web/\(asset.name)")
+            let source = try String(contentsOf: file, encoding: .utf8).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            let sent = String(decoding: asset.bytes, as: UTF8.self).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            try #require(source.count == sent.count, "\(asset.name)")
+            var backquotes = 0
+            for (number, (before, after)) in zip(source, sent).enumerated() {
+                if before != after {
+                    #expect(after.isEmpty && backquotes.isMultiple(of: 2), "\(asset.name):\(number + 1)")
+                    #expect(before.contains(/^ *(\/\/|\/\*\*.*\*\/$)/), "\(asset.name):\(number + 1)")
+                }
+                backquotes += after.count { $0 == "`" }
+            }
+            #expect(sent.allSatisfy { !$0.contains(/^ *\/\//) }, "\(asset.name)")
+        }
+    }
+
     @Test func `every file has a type that browsers know`() {
         for asset in assets { #expect(asset.contentType != "application/octet-stream", "\(asset.name)") }
     }

@@ -152,7 +152,7 @@ import Testing
         ("INSERT INTO needs VALUES (2, 1, 'perhaps')", "outcome IN"),
         ("PRAGMA foreign_keys = ON; INSERT INTO needs VALUES (2, 0, 'success')", "FOREIGN KEY constraint failed"),
         ("INSERT INTO runs VALUES ('a', 1), ('a', 2)", "UNIQUE constraint failed: runs.name"),
-        ("INSERT INTO tokens VALUES ('t', 'n', x'00', 'read', '[]', 0, NULL, NULL, NULL)", "length(digest) = 32"),
+        ("INSERT INTO tokens VALUES ('t', 'n', x'00', 'read', '[]', 0, NULL, NULL, NULL, NULL)", "length(digest) = 32"),
         ("INSERT INTO schedules VALUES (1, 'a', 'moon', '{}', 1, 0, NULL, 0)", "kind IN"),
         ("INSERT INTO schedules VALUES (1, 'a', 'cron', '{}', 1, 0, NULL, 1)", "last_job IS NOT NULL"),
         ("INSERT INTO outbox VALUES (1, 'e', 't', 'b', 0, NULL, NULL, NULL)", "done IS NOT NULL"),

@@ -101,7 +101,7 @@ import Testing
         (
             #"{"manifset":"/a"}"#,
             "there is no key 'manifset'\n   = the keys are after, deadline, folder, force, hold, labels, manifest, name, "
-                + "not_before, priority, set, text"
+                + "not_before, priority, set, strict, text"
         ),
         (
             #"{"manifest":"a"}"#,
@@ -119,7 +119,7 @@ import Testing
         (
             #"{"manifest":"/a","priorty":5}"#,
             "there is no key 'priorty'\n   = the keys are after, deadline, folder, force, hold, labels, manifest, name, "
-                + "not_before, priority, set, text"
+                + "not_before, priority, set, strict, text"
         ),
         (
             #"{"manifest":"/a","priority":101}"#,

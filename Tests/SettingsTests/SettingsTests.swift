@@ -383,7 +383,7 @@ import Testing
             plugin_folders: [~/plugins, plugins]
             slurm: {folder: ~/shared}
             notifications: {sendmail: ~/bin/sendmail}
-            service: {schedules: [{name: night, cron: daily, submit: {manifest: ~/night.yaml}}]}
+            service: {schedules: [{name: night, cron: '0 2 * * *', submit: {manifest: ~/night.yaml}}]}
 
             """
         let files = ["/etc/penumbra/penumbra.yaml": site]

@@ -180,7 +180,7 @@ extension SettingKey {
             "service.max_runs", flag: "--max-runs",
             takes: "\(ServiceSettings.runRange.lowerBound) to \(ServiceSettings.runRange.upperBound)",
             fallback: "\(ServiceSettings.usualRuns)",
-            "How many runs of one priority or a higher one may be open at once. A more urgent job starts beside them; at most twice as many are open."
+            "How many runs of one priority or a higher one may be open at once. A more urgent job starts beside them. At most twice as many are open."
         ),
         SettingKey(
             "service.aging", flag: "--aging", takes: "points per time, or off: 1/10min", fallback: "off",

@@ -43,10 +43,24 @@ package struct PageAsset: Hashable, Sendable {
         PageAsset("workers.js", PackageResources.workers_js),
     ]
 
-    private init(_ name: String, _ bytes: [UInt8]) {
+    private init(_ name: String, _ source: [UInt8]) {
         self.name = name
-        self.bytes = bytes
+        bytes = name.hasSuffix(".js") ? Self.withoutCommentLines(source) : source
+        let bytes = bytes
         gzip = GzipFile.compressed(bytes).flatMap { $0.count < bytes.count ? $0 : nil }
+    }
+
+    /// The script with empty lines in place of those that are a whole comment. So it is sent faster, and the numbers of its lines
+    /// stay. A comment of several lines, and one behind code, stays as it is.
+    static func withoutCommentLines(_ script: [UInt8]) -> [UInt8] {
+        let lines = script.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            let text = line.drop { $0 == UInt8(ascii: " ") }
+            let isComment =
+                text.starts(with: Array("//".utf8))
+                || text.starts(with: Array("/**".utf8)) && text.suffix(2).elementsEqual("*/".utf8)
+            return isComment ? [] : line
+        }
+        return Array(lines.joined(separator: CollectionOfOne(UInt8(ascii: "\n"))))
     }
 
     package var contentType: String {

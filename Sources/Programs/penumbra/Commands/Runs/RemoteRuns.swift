@@ -31,16 +31,26 @@ struct RemoteRuns {
 
     /// - Parameter name: as of `RunFinder`.
     func run(_ name: String?) throws -> RunLine {
-        guard let name else { return try finder(among: runs(ended: 1)).run(nil) }
+        guard let name else { return try whole(finder(among: runs(ended: 1)).run(nil)) }
         if RunName(name) != nil {
             do throws(ServiceError) {
-                return try client.call(ClientRequest(.get, path(name)), as: RunLine.self)
+                return try line(name)
             } catch {
                 // It may be the beginning of a name, or a job.
                 guard error.status == 404 else { throw error }
             }
         }
-        return try finder(among: runs()).run(name)
+        return try whole(finder(among: runs()).run(name))
+    }
+
+    /// The line of a run with the names of pictures, which lists leave out.
+    private func whole(_ listed: RunLine) throws(ServiceError) -> RunLine {
+        let counts = listed.counts
+        return counts.trouble != nil || counts.kept + counts.stillBroken > 0 ? try line(listed.run) : listed
+    }
+
+    private func line(_ run: String) throws(ServiceError) -> RunLine {
+        try client.call(ClientRequest(.get, path(run)), as: RunLine.self)
     }
 
     /// - Returns: nil if no name was given, and all runs have ended.
