@@ -239,16 +239,16 @@ package final class PictureMaker: Sendable {
                 leaveSession()
                 return refuseAll(roots, .unavailable("the worker for pictures \(reason)"))
             }
-            if session.isIdle, let order = begin(roots) {
+            if session.isIdle, let order = active {
+                // It has another step.
+                await carryOut(session.begin(task(of: order), at: now), command)
+            } else if session.isIdle, let order = begin(roots) {
                 if let answer = await answerWithoutWork(order) {
                     finish(order, answer, nil)
                     state.withLock { _ = $0.session?.yield(.ordered) }
                 } else {
                     await carryOut(session.begin(task(of: order), at: now), command)
                 }
-            } else if session.isIdle, let order = active {
-                // It has another step.
-                await carryOut(session.begin(task(of: order), at: now), command)
             }
             let isOver = session.isOver || session.isIdle && isOtherEngineNeeded(roots)
             // A new order may have come just now. It is the first one of the next session.
@@ -263,7 +263,7 @@ package final class PictureMaker: Sendable {
 
     private func begin(_ roots: [String]?) -> PictureOrder? {
         state.withLock { state in
-            guard state.queue.next?.source.roots == roots else { return nil }
+            guard let next = state.queue.next, next.source.roots == roots else { return nil }
             state.step = 0
             return state.queue.begin()
         }
