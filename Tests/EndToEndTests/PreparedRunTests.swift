@@ -275,7 +275,8 @@ import Testing
         for name in kept { try FileManager.default.moveItem(atPath: "\(before)/\(name)", toPath: "\(shared)/\(name)") }
         let result = try await penumbra(command, "--run-dir", "shared")
         #expect(result.code == 0, "\(result.errors)")
-        #expect(result.output.contains(": the run of job 'test' has ended with exit code 0"))
+        let words = command == "resume" ? ": the run of job 'test' has ended with exit code 0" : ": has ended already"
+        #expect(result.output.contains(words))
         leavesNothing()
         #expect(try await ordinary() == workspace.contents(below: "out"))
     }
