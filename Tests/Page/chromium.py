@@ -121,14 +121,18 @@ class Browser:
     def intercept(self, pattern, act, status=None, body=b''):
         """Holds all requests that match back while `act` runs, or answers them with a status."""
         self.call('Fetch.enable', patterns=[{'urlPattern': pattern}])
+        # A request that follows at once may still pass on a busy machine.
+        time.sleep(0.3)
         try:
             act()
-            end = time.monotonic() + (2 if status else 0.4)
+            # A busy browser may take its time to ask. Then it may ask more than once.
+            end = time.monotonic() + (10 if status else 0.4)
             while time.monotonic() < end:
                 self.run('0')
                 if status:
                     for event in [event for event in self.events if event.get('method') == 'Fetch.requestPaused' and not event.get('answered')]:
                         event['answered'] = True
+                        end = min(end, time.monotonic() + 2)
                         try:
                             self.call('Fetch.fulfillRequest', requestId=event['params']['requestId'], responseCode=status,
                                       responseHeaders=[{'name': 'Content-Type', 'value': 'application/problem+json'}], body=base64.b64encode(body).decode())

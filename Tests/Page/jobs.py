@@ -116,6 +116,7 @@ def pauses(page, service, check, folder, manifest):
     browser.run(f"{button('Resume')}.click()")
     check('then it runs', wait_for(lambda: service.api('GET', f'runs/{run}')['state'] == 'running', 15) and browser.wait(button('Pause')), browser.run(f'{row}.textContent'))
     page.go(f'#/jobs/{endless}')
+    page.has('running', '.job-head .badge')
     browser.run('document.activeElement.blur()')
     browser.key('p')
     check('p pauses on the page of the job', page.has('paused', '.badge', 20), page.text('.head'))
