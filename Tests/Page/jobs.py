@@ -309,7 +309,7 @@ def edited_again(page, service, check, folder, manifest):
     page.go(f"#/jobs/{first['id']}")
     check('the text of a file is shown as it is now', browser.wait(f"{shown}?.textContent.startsWith('job: of-a-file')") and page.has('what the file has now'), page.text())
     page.click('Edit and submit again')
-    check('it can be submitted', page.has('of-a-file can be submitted', '#findings', 20), page.text('#findings'))
+    check('it can be submitted', page.has('of-a-file can be submitted', '#findings', 40), page.text('#findings'))
     page.click('Submit it')
     browser.wait("location.hash.startsWith('#/jobs/')")
     second = service.wait(browser.run("location.hash.split('/')[2]"))

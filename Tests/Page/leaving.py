@@ -273,11 +273,11 @@ def sessions(page, service, folder, manifest, token, with_answers, check):
 
     def sign_out():
         for _ in range(2):
-            page.press("document.querySelector('#account button')")
+            page.sign_out()
             page.has('You are still signed in', '#account')
             time.sleep(0.3)
         check('is told once, however often somebody tries', browser.run("document.querySelectorAll('#account .trouble').length") == 1, page.text('#account'))
     with_answers(Refusing('DELETE', '/session', 503, {'title': 'The service is stopping', 'remedy': 'Try again later.'}), sign_out)
-    page.press("document.querySelector('#account button')")
+    page.sign_out()
     check('then it succeeds', browser.wait("document.getElementById('token')"), page.text('#account'))
     check('and no tab keeps anything', browser.run('[...Object.keys(localStorage), ...Object.keys(sessionStorage)]') == [], browser.run('[...Object.keys(localStorage), ...Object.keys(sessionStorage)]'))
