@@ -274,9 +274,9 @@ def made_up(page, answers, check):
     print('Attempts')
     page.go(f'#/runs/{LIVE}/frames/1')
     count = "document.querySelectorAll('.attempts > li').length"
-    check('of many attempts the last hundred are shown', browser.wait(f"{count} === 100 && document.querySelector('.attempts > li:last-child').textContent.includes('tile 250')"), page.text('.attempts')[:200])
+    check('of many attempts the last hundred are shown', browser.wait(f"{count} === 100 && document.querySelector('.attempts > li:last-child').textContent.includes('tile 251')"), page.text('.attempts')[:200])
     check('and how many there are before them', page.has('150 earlier tries, 1 failed'), page.text('#view section:last-child')[:200])
     page.click('Show 100 more')
     page.click('Show 50 more')
-    check('all of them can be seen', browser.wait(f"{count} === 250 && document.querySelector('.attempts > li').textContent.includes('tile 1 ')"), browser.run(count))
+    check('all of them can be seen', browser.wait(f"{count} === 250 && document.querySelector('.attempts > li').textContent.includes('tile 2 ')"), browser.run(count))
     page.picture('frame-attempts')
