@@ -9,7 +9,7 @@ package struct SignalRepeats {
 
     package init() {}
 
-    /// - Returns: whether the signal repeats the last one that counted.
+    /// - Returns: whether the signal is the last counted one, sent again.
     package mutating func isRepeat(_ signal: Int32, at time: ContinuousClock.Instant) -> Bool {
         if let last, last.signal == signal, time - last.time < Self.window { return true }
         last = (signal, time)

@@ -215,8 +215,8 @@ struct InputFinder {
         warnings.passedBy[kind, default: 0] += 1
     }
 
-    /// Counts a picture that the user may have meant: its name begins with a dot, or its extension is not that of the
-    /// pattern.
+    /// Counts a picture that the pattern does not match, although the user may want it. Its name begins with a dot, or it has
+    /// another extension than the pattern.
     private mutating func countMissed(
         _ name: ArraySlice<UInt8>, _ kind: String, _ pattern: InputPattern, _ positions: [Int],
         _ folderRules: FolderRules

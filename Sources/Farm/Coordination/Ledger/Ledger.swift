@@ -266,7 +266,7 @@ package final class Ledger: Sendable {
         try behind.withLock { behind in
             for index in indexes {
                 let own = records.filter { indexes.holding($0.path) === index }
-                // Without outputs an index needs no line of the job, but one that exists may have intents of a killed run.
+                // A job without outputs needs no index. But an index that exists may have intents of a killed run.
                 guard !own.isEmpty || index.mark != nil, FileSystem.isFolder(index.folder),
                     try behind.contains(PathKey(index.path)) || !own.isEmpty && isLong(index, for: own.count)
                 else { continue }

@@ -38,7 +38,7 @@ extension Diagnostic {
         let excerpt = Excerpt(
             of: argument?.part(of: line) ?? line, column: argument?.column(for: position.column) ?? position.column,
             length: span.length)
-        // A line that nobody has written has no number.
+        // The number of a line that a command has made says nothing to its user.
         let gutter = text.kind == .file && text.arguments.isEmpty ? String(position.line) : " "
         let margin = String(repeating: " ", count: gutter.count)
         var lines = [

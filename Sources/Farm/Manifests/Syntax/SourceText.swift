@@ -67,7 +67,7 @@ extension SourceText {
     }
 }
 
-/// A line of a manifest that nobody has written: a command has made it of one of its arguments. Messages name the argument.
+/// A line of a manifest that a command has made of one of its arguments. Messages name the argument in its place.
 package struct ArgumentLine: Hashable, Sendable {
     /// The argument in messages, such as `--output a.png`.
     package let name: String

@@ -13,7 +13,7 @@ package enum BlockProblem: Hashable, Sendable {
     case duplicateKey(String, firstLine: Int)
 
     // Dashes.
-    /// `key` is that of a `- key: value`.
+    /// An item `- key: value` among keys. `key` is nil if the item has none.
     case itemAmongKeys(key: String?)
     /// `key` is nil if the line is no `key: value`.
     case keyAmongItems(text: String, key: String?)
