@@ -21,6 +21,8 @@ package struct JobPreparation: Sendable {
     /// Messages show paths as they are seen from this folder.
     var folder: String
     let selection: JobPlan.Selection
+    /// The run has a state folder of its own, besides the user's. It is temporary.
+    var hasOwnState = false
     /// At most this many frames run; nil for any number.
     package var limit: Int?
     /// The limit of the first part of a run that makes everything again.
@@ -74,6 +76,12 @@ package struct JobPreparation: Sendable {
         allowsMissing = allowsNothing || request.isWatching
     }
 
+    /// The state folder that messages name; nil for the user's usual one, which commands find by themselves.
+    private var shownState: String? {
+        let setting = farm.settings.stateFolder
+        return hasOwnState || setting.origin == .standard ? nil : setting.value
+    }
+
     /// A copy whose workers belong to a run.
     package func working(for run: RunClaim) -> JobPreparation {
         var preparation = self
@@ -91,7 +99,7 @@ package struct JobPreparation: Sendable {
         let freshness = Freshness(
             job: job, isForced: isForced, madeSince: rerun?.begin(in: contents.runs, now: now),
             records: contents.records, broken: triesBroken ? [] : contents.broken,
-            recipes: RecipeTable(catalog: catalog, texts: contents.recipes), now: now)
+            recipes: RecipeTable(catalog: catalog, texts: contents.recipes), stateFolder: shownState, now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.rerun = rerun
         prepared.ended = plan.missing.map(Self.missing)

@@ -105,6 +105,7 @@ package struct RequestedRun {
                     reread: files.rereader())
                 preparation.folder = shownFrom ?? request.folder
                 preparation.limit = remainingLimit ?? request.limit
+                preparation.hasOwnState = ownState != nil
                 var context = RunContext(
                     request, preparation, listener, memory: .run(request: storedText), heartbeat: heartbeat)
                 (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
