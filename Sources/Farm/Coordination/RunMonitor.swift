@@ -98,6 +98,7 @@ package final class RunMonitor: Sendable {
         }
     }
 
+    /// Faults are ignored, because the files are only shown. The run does not need them.
     private func write() {
         let (news, live) = state.withLock { state in
             defer { (state.changed, state.live) = (nil, nil) }
@@ -112,6 +113,7 @@ package final class RunMonitor: Sendable {
     }
 
     private func create(_ bytes: [UInt8]) {
+        // A map that cannot be written is not shown.
         let path = "\(folder)/map"
         try? AtomicFile.writeUnsynced(bytes, to: path, by: "\(folder)/.map")
         let file = try? PatchableFile(path)
