@@ -12,6 +12,23 @@ import WorkerProtocol
         return recorded.verdict
     }
 
+    @Test(arguments: [("/srv/state", "/srv/state"), ("/srv/my state", #""/srv/my state""#)])
+    func `the command for kept outputs names a state folder that is not the usual one`(folder: String, word: String) {
+        #expect(
+            verdict(after: FileChange("a foreign file", .foreign) { ($0.record, $0.stateFolder) = (nil, folder) })
+                == .kept(
+                    reason:
+                        "no record in the state folder \(folder); accept with 'penumbra adopt --state-dir \(word)', "
+                        + "replace with --force"))
+        #expect(
+            verdict(
+                after: FileChange("an edit", .edited) { ($0.outputStamp, $0.stateFolder) = (.make(size: 7), folder) })
+                == .kept(
+                    reason:
+                        "output was edited; accept with 'penumbra adopt --state-dir \(word)', render again with --force"
+                ))
+    }
+
     /// Changes whose verdict does not depend on `compare`.
     private static let everyCompare = [
         FileChange("nothing", .upToDate) { _ in },

@@ -24,13 +24,14 @@ struct RecordedFrame: Sendable {
     var oldRecipe: String = Recipe.make().text
     var recipe = Recipe.make()
     var catalog = Catalog.make()
+    var stateFolder: String?
     var recipes: RecipeTable { RecipeTable(catalog: catalog, texts: [RecipeID(index: 0): oldRecipe]) }
 
     func freshness(_ recipes: RecipeTable) -> Freshness {
         Freshness(
             job: job, isForced: isForced, madeSince: madeSince, records: record.map { [$0] } ?? [],
             broken: broken.map { [$0] } ?? [],
-            recipes: recipes, now: Self.now)
+            recipes: recipes, stateFolder: stateFolder, now: Self.now)
     }
 
     func frame(_ recipes: RecipeTable) -> FrameFiles {
@@ -89,9 +90,9 @@ extension FrameVerdict {
 
     static let upToDate = FrameVerdict.current(reason: "up to date")
     static let edited = FrameVerdict.kept(
-        reason: "output was edited; 'penumbra adopt' accepts it, --force renders it again")
+        reason: "output was edited; accept with 'penumbra adopt', render again with --force")
     static let foreign = FrameVerdict.kept(
-        reason: "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
+        reason: "no record in this state folder; accept with 'penumbra adopt', replace with --force")
 
     /// Nothing is at the path.
     static func new(_ reason: String) -> FrameVerdict {

@@ -60,7 +60,7 @@ import Testing
     private func foreign(_ part: Int) -> KeptOutput {
         KeptOutput(
             path: paths[part],
-            reason: "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
+            reason: "no record in this state folder; accept with 'penumbra adopt', replace with --force")
     }
 
     @Test func `an output that is not Penumbra's is kept and reported while the other one is rendered`() {

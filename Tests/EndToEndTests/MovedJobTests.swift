@@ -100,7 +100,7 @@ import Testing
         #expect(night.code == 0)
         #expect(
             night.errors == """
-                1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force renders it again
+                1 output is left as it is: output was edited; accept with 'penumbra adopt', render again with --force
                   site/out/c.png
 
                 """)
@@ -254,7 +254,7 @@ import Testing
         let first = try await run("run", "--quiet", "job.yaml")
         #expect(
             first.errors == """
-                test: 1 output is left as it is: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them
+                test: 1 output is left as it is: no record in this state folder; accept with 'penumbra adopt', replace with --force
                   out/d.png
 
                 """)
@@ -266,7 +266,7 @@ import Testing
         let night = try await run("run", "--quiet", "job.yaml")
         #expect(
             night.errors == """
-                test: 1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force renders it again
+                test: 1 output is left as it is: output was edited; accept with 'penumbra adopt', render again with --force
                   out/d.png
 
                 """)

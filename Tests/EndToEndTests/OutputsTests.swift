@@ -52,7 +52,7 @@ import Testing
         func lines(_ words: String, _ outputs: String...) -> String {
             "two: 1 output is left as it is: \(words)\n" + outputs.map { "  \($0)\n" }.joined()
         }
-        let edited = "output was edited; 'penumbra adopt' accepts it, --force renders it again"
+        let edited = "output was edited; accept with 'penumbra adopt', render again with --force"
         #expect(try await run("two.yaml", "--quiet").errors == "")
         try edit("two/b.jpg")
         #expect(try await run("two.yaml", "--quiet").errors == lines(edited, "two/b.jpg"))

@@ -200,6 +200,23 @@ import Testing
         #expect(workspace.files(below: "out").count == 20)
     }
 
+    @Test func `a retry of what was left has no frame that the run skipped`() async throws {
+        let gate = try await gate()
+        try gate.open(for: 5)
+        #expect(try await Program.night(workspace, "--limit", "5") == NightSummary(published: 5))
+        try gate.open(for: 3)
+        let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
+        program.wait { workspace.files(below: "out").count == 8 }
+        #expect(try await penumbra("cancel", "test").code == 0)
+        #expect(program.finish().code == 130)
+        let left = 20 - published.count
+        try gate.open(for: 30)
+        #expect(
+            try NightSummary(await penumbra("retry", "test", "--state", "left", "--json"))
+                == NightSummary(published: left))
+        #expect(published.count == 20)
+    }
+
     @Test func `what a deadline left is done by a retry with another deadline, and resume says so`() async throws {
         let gate = try await gate()
         try gate.open(for: 3)

@@ -28,7 +28,7 @@ import Testing
 
     private static let upToDate = "skipped: up to date"
     private static let foreign =
-        "kept: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them"
+        "kept: no record in this state folder; accept with 'penumbra adopt', replace with --force"
 
     @Test func `the second night does nothing`() async throws {
         #expect(try await reasons() == ["a.png": "new", "b.png": "new", "c.jpg": "new"])
@@ -64,7 +64,7 @@ import Testing
         try workspace.copy("photos/d.png", to: "photos/e.png")
         #expect(
             try await reasons() == [
-                "a.png": "kept: output was edited; 'penumbra adopt' accepts it, --force renders it again",
+                "a.png": "kept: output was edited; accept with 'penumbra adopt', render again with --force",
                 "b.png": "kept: output was edited, and would be rendered again (input changed); --force replaces it",
                 "c.jpg": Self.upToDate, "d.png": Self.upToDate, "e.png": Self.foreign,
             ])
@@ -267,7 +267,7 @@ import Testing
         #expect(kept.output.contains("test: 0 published, 3 kept in "))
         #expect(
             kept.errors == """
-                3 outputs are left as they are: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them
+                3 outputs are left as they are: no record in this state folder; accept with 'penumbra adopt', replace with --force
                   out/a.png
                   out/b.png
                   out/c.png
@@ -280,6 +280,21 @@ import Testing
         #expect(try await Program.night(workspace, "--force") == NightSummary(published: 3))
         #expect(try workspace.contents(below: "out") != before)
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
+    }
+
+    @Test func `the command that accepts kept outputs can be copied, whatever state folder the run had`() async throws {
+        try await firstNight()
+        try workspace.remove("out/.penumbra-index")
+        let (other, before) = (["--state-dir", "\(workspace.path)/other"], try workspace.contents(below: "out"))
+        let kept = try await Program.run(Program.penumbra, ["run", "--quiet", "job.yaml"] + other, in: workspace)
+        #expect(
+            kept.errors.hasPrefix(
+                "3 outputs are left as they are: no record in the state folder \(workspace.path)/other; accept with "
+                    + "'penumbra adopt --state-dir \(workspace.path)/other', replace with --force\n"), "\(kept.errors)")
+        #expect(try await Program.run(Program.penumbra, ["adopt", "job.yaml"] + other, in: workspace).code == 0)
+        let next = try await Program.run(Program.penumbra, ["run", "--json", "job.yaml"] + other, in: workspace)
+        #expect(try NightSummary(next) == NightSummary(skipped: 3))
+        #expect(try workspace.contents(below: "out").filter { before[$0.key] != nil } == before)
     }
 
     @Test func `lists that are cut say how many are left out, and what names them`() async throws {

@@ -31,6 +31,20 @@ import WorkerProtocol
         #expect(farm.outcomes[FrameID(1)] == .settled)
     }
 
+    @Test func `progress names the picture, also while a copy of it is read`() {
+        var farm = Farm()
+        farm.send(.tick)
+        farm.send(.workerReady(WorkerID(1)))
+        farm.offer([
+            FrameOrder(
+                id: FrameID(1), input: "/photos/cat.jpg", compared: [DigestTask.File(path: "/state/47-5d6b")],
+                formats: ["png"], goal: .publish(outputs: [nil], probe: nil))
+        ])
+        let progress = farm.scheduler.progress()
+        #expect(progress.running.map(\.task.kind) == [.compare])
+        #expect(progress.pictures == [FrameID(1): "/photos/cat.jpg"])
+    }
+
     @Test func `a frame that has changed is rendered to the paths that were decided`() {
         var farm = Farm()
         farm.decision = .render(outputs: ["/jobs/out/new.png"])

@@ -167,8 +167,41 @@ import Testing
         try await farm.end()
     }
 
-    @Test func `without a service a command says how to start one`() async throws {
-        let result = try await farm.penumbra("submit", "night.yaml")
+    @Test func `a command whose service does not answer says who can start it, and not to start another one`()
+        async throws
+    {
+        let socket = farm.serviceFolder.controlSocket
+        let named = try await farm.penumbra("submit", "night.yaml")
+        #expect(named.code == 69)
+        #expect(
+            named.errors == """
+                no service listens at \(socket) of PENUMBRA_SERVER
+                   = start that service, or ask its administrator: 'systemctl start penumbra' starts the one of the package
+                   = if it is elsewhere, correct 'server'
+
+                """)
+        let flag = try await farm.penumbra("queue", "--server", socket)
+        #expect(flag.code == 69)
+        #expect(
+            flag.errors == """
+                no service listens at \(socket) of --server
+                   = start that service, or ask its administrator: 'systemctl start penumbra' starts the one of the package
+                   = if it is elsewhere, correct --server
+
+                """)
+        let (program, config) = ("\(Farm.programs)/penumbra", "config/penumbra/penumbra.yaml")
+        try farm.write("server: \(socket)\n", to: config)
+        #expect(
+            try await farm.run(program, ["queue"]).errors == """
+                no service listens at \(socket) of \(farm.folder.file(config))
+                   = start that service, or ask its administrator: 'systemctl start penumbra' starts the one of the package
+                   = if it is elsewhere, correct 'server'
+
+                """)
+    }
+
+    @Test func `without a service in the folder a command says how to start one`() async throws {
+        let result = try await farm.penumbra("queue", "--service-dir", farm.serviceFolder.path)
         #expect(result.code == 69)
         #expect(
             result.errors

@@ -98,6 +98,7 @@ package final class RunMonitor: Sendable {
         }
     }
 
+    /// Faults are ignored, because the files are only shown. The run does not need them.
     private func write() {
         let (news, live) = state.withLock { state in
             defer { (state.changed, state.live) = (nil, nil) }
@@ -112,6 +113,7 @@ package final class RunMonitor: Sendable {
     }
 
     private func create(_ bytes: [UInt8]) {
+        // A map that cannot be written is not shown.
         let path = "\(folder)/map"
         try? AtomicFile.writeUnsynced(bytes, to: path, by: "\(folder)/.map")
         let file = try? PatchableFile(path)
@@ -145,7 +147,8 @@ extension LiveRun {
                     frame: lease.task.frame.number, page: lease.task.frame.page, kind: kind, tile: tile,
                     attempt: lease.attempt, worker: lease.worker.number, slot: lease.worker.slot.number,
                     since: now - Int64((elapsed - lease.start.elapsed) / .nanoseconds(1)),
-                    file: lease.spec.fileName)
+                    file: lease.spec.readsPicture
+                        ? scheduler.pictures[lease.task.frame].map { PathNames.last(of: $0) } : nil)
             },
             tilesDone: scheduler.tilesDone, tilesPlanned: scheduler.tilesPlanned,
             tiled: scheduler.tiled.map { frame in
@@ -157,14 +160,11 @@ extension LiveRun {
 }
 
 extension TaskSpec {
-    /// The name of the file that the task reads; nil for tasks that work on tiles or outputs.
-    fileprivate var fileName: String? {
+    /// False for tasks that work on tiles or outputs.
+    fileprivate var readsPicture: Bool {
         switch self {
-        case .probe(let task): PathNames.last(of: task.input.path)
-        case .frame(let task): PathNames.last(of: task.input.path)
-        case .canvas(let task): PathNames.last(of: task.input.path)
-        case .compare(let task): task.files.first.map { PathNames.last(of: $0.path) }
-        case .tile, .stitch, .audit, .preview, .check: nil
+        case .probe, .frame, .canvas, .compare: true
+        case .tile, .stitch, .audit, .preview, .check: false
         }
     }
 }

@@ -163,7 +163,7 @@ extension InPlaceRendering: RunLoop.Delegate {
 
     func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
         guard let found = facts.first ?? nil else {
-            end(frame, .unfit(message: "\(items[frame.number].copy.path): the copy of the original is gone"))
+            end(frame, .unfit(message: "the copy of the original is gone; left as it is"))
             return .settle
         }
         state.withLock { $0.originals[frame] = FileContent(found) }
@@ -193,8 +193,12 @@ extension InPlaceRendering: RunLoop.Delegate {
     func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
         FileSystem.removeTree(folder(of: frame))
         guard case .failed(let failure) = outcome else { return }
+        // The user knows the picture, and not its copy.
+        let item = items[frame.number]
+        let reason = failure.message.replacing(
+            PathText.visible(item.copy.path), with: PathText.visible(item.picture.path))
         // A picture that has an outcome already failed for that reason.
-        state.withLock { if $0.outcomes[frame] == nil { $0.outcomes[frame] = .refused(reason: failure.message) } }
+        state.withLock { if $0.outcomes[frame] == nil { $0.outcomes[frame] = .refused(reason: reason) } }
     }
 
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {

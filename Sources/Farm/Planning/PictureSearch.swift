@@ -19,8 +19,8 @@ package struct PictureSearch: Sendable {
     package private(set) var folders: [InputFile] = []
     /// The named folders, and folders below them, with originals beside their pictures. The pictures may be gone.
     package private(set) var storeFolders: [String] = []
-    /// The number of other files in the folders, without hidden ones.
-    private var others = 0
+    /// Other files in the folders, without hidden ones.
+    private var others: [[UInt8]] = []
     /// Messages about folders that could not be read.
     package private(set) var problems: [String] = []
     private var foundLinks: [(path: [UInt8], isPicture: Bool, kind: FileKind)] = []
@@ -115,7 +115,7 @@ package struct PictureSearch: Sendable {
                 !isHidden && extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: entry.name[...])))
             if entry.isSymbolicLink {
                 foundLinks.append((entryPath, isPicture, entry.kind))
-                if !isHidden { others += 1 }
+                if !isHidden { others.append(entryPath) }
             } else if let code = entry.trouble {
                 if !isHidden { problems.append(UnreadableFolder(path: entryPath, .unknown, code: code).message) }
             } else if entry.kind == .folder {
@@ -132,7 +132,7 @@ package struct PictureSearch: Sendable {
                 if isNew(file) { pictures.append(Picture(file: file, isNamed: false, folder: folder.identity)) }
             } else {
                 if entry.kind == .file, !entry.name.starts(with: Self.ownPrefix) { unnamed.append(entryPath) }
-                if !isHidden { others += 1 }
+                if !isHidden { others.append(entryPath) }
             }
         }
     }
@@ -222,8 +222,8 @@ package struct PictureSearch: Sendable {
         package var hidden: [Hidden] = []
         /// Pictures and films in formats that Penumbra does not read.
         package var unread: [InputFile] = []
-        /// The number of other files in the folders, without hidden ones.
-        package var others = 0
+        /// Other files in the folders, without hidden ones; sorted.
+        package var others: [InputFile] = []
 
         package var isNothing: Bool {
             links.isEmpty && folderLinks.isEmpty && unnamed.isEmpty && hidden.isEmpty && unread.isEmpty
@@ -231,11 +231,10 @@ package struct PictureSearch: Sendable {
     }
 
     package func passedBy() -> SkippedFiles {
-        var found = SkippedFiles(others: others)
+        var (found, reported) = (SkippedFiles(), Set<[UInt8]>())
         for (path, isPicture, kind) in foundLinks {
             let real = Self.realPath(path)
             let target = InputFile(bytes: real, dir: "")
-            let isHidden = PathBytes.name(of: path).first == PathBytes.dot
             if kind == .folder {
                 guard !holds(target), !folders.contains(where: { $0.isSameFile(as: target) }) else { continue }
                 found.folderLinks.append(InputFile(bytes: path, dir: ""))
@@ -246,7 +245,7 @@ package struct PictureSearch: Sendable {
             } else {
                 continue
             }
-            if !isHidden { found.others -= 1 }
+            reported.insert(path)
         }
         for path in unnamed where !seen.contains(path) {
             switch FileSignature.kind(at: path) {
@@ -254,9 +253,14 @@ package struct PictureSearch: Sendable {
             case .unread: found.unread.append(InputFile(bytes: path, dir: ""))
             case nil: continue
             }
-            if PathBytes.name(of: path).first != PathBytes.dot { found.others -= 1 }
+            reported.insert(path)
         }
         for hidden in hiddenFolders { add(hidden, to: &found) }
+        // A file without a picture's name is blurred if the command line names it.
+        found.others = others.filter { !reported.contains($0) && !seen.contains($0) }.map {
+            InputFile(bytes: $0, dir: "")
+        }
+        .sorted { PathKey($0.path) < PathKey($1.path) }
         return found
     }
 

@@ -21,7 +21,7 @@ package struct LiveRun: Hashable, Sendable, Codable {
         package var slot: Int
         /// Since when, in nanoseconds since 1970.
         package var since: Int64
-        /// The name of the file that it reads; nil for tasks that work on tiles or outputs.
+        /// The name of the frame's picture; nil for tasks that work on tiles or outputs.
         package var file: String?
 
         package init(

@@ -126,6 +126,7 @@ package struct RunFolder: Hashable, Sendable {
     }
 
     private func forgetOldEnds(in folder: SafeFolder) {
+        // If the folder cannot be listed, the old ends stay until a later run removes them.
         let ends = ((try? folder.names()) ?? []).filter { $0.hasSuffix(".json") && $0 != "\(name).json" }
             .map { (name: $0, ended: (try? folder.status(of: $0)).map { FileStamp($0).modified } ?? 0) }
             .sorted { ($0.ended, $0.name) > ($1.ended, $1.name) }
@@ -219,6 +220,7 @@ extension RunFolder {
         try own.rename(temporary, as: "workers")
     }
 
+    /// A limit that cannot be removed ends by itself, after half a minute.
     package func removeWorkerLimit() { try? openFolder()?.removeTree("workers") }
 
     package func takeBack(_ control: Control) {

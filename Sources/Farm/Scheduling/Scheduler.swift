@@ -94,6 +94,8 @@ package struct Scheduler: Sendable {
     package struct Progress: Hashable, Sendable {
         /// The first running attempts, as many as a person can read.
         package let running: [Lease]
+        /// The pictures of these attempts' frames, by their paths. A task may read a copy of the picture, or an output.
+        package let pictures: [FrameID: String]
         /// Tiles done and planned, of the frames that are being tiled.
         package let tilesDone: Int
         package let tilesPlanned: Int
@@ -125,9 +127,11 @@ package struct Scheduler: Sendable {
 
     /// - Parameter withTiles: takes time that grows with the number of tiles.
     package func progress(withTiles: Bool = false) -> Progress {
-        let tilings = frames.tilings
+        let (tilings, running) = (frames.tilings, firstLeases(64))
+        let pictures = running.compactMap { lease in frames[lease.task.frame].map { (lease.task.frame, $0.order.input) }
+        }
         return Progress(
-            running: firstLeases(64),
+            running: running, pictures: Dictionary(pictures) { first, _ in first },
             tilesDone: tilings.reduce(0) { $0 + $1.tiling.receipts.count },
             tilesPlanned: tilings.reduce(0) { $0 + $1.tiling.probe.grid.count },
             leased: leases.count, ready: ready.count, isPaused: isPaused,

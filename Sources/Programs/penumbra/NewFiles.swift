@@ -69,6 +69,7 @@ enum NewFolder {
     static func write(_ files: [File], toEmpty folder: String, option: String) throws(FarmError) {
         let manager = FileManager.default
         guard manager.fileExists(atPath: folder) else {
+            // The error that follows names the folder.
             return try fill(folder, files) { try? manager.removeItem(atPath: folder) }
         }
         guard let names = try? manager.contentsOfDirectory(atPath: folder), names.isEmpty else {

@@ -55,6 +55,7 @@ extension Service {
             },
             .init(.get, "/healthz", .open) { _ in .text("alive\n") },
             .init(.get, "/readyz", .open) { _ in
+                // Anybody may ask, so the answer gives no reason. The log of the service does.
                 let trouble = try? await supervisor.condition().trouble
                 return trouble == .some(nil)
                     ? .text("ready\n") : .text("the service's database cannot be used\n", status: 503)

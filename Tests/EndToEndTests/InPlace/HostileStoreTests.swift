@@ -263,7 +263,14 @@ import Testing
                 """)
         let again = try await penumbra("blur", "photos", "--radius", "2")
         // The links that lead to nothing else, and the notes.
-        #expect(again.output.hasSuffix("3 already blurred, 3 other files skipped\n"), "\(again.output)")
+        let names = "photos/inside, photos/notes.txt, photos/text"
+        #expect(again.output.hasSuffix("3 already blurred, 3 other files skipped: \(names)\n"), "\(again.output)")
+        try workspace.write("more notes", to: "photos/a.txt")
+        let more = try await penumbra("blur", "photos", "--radius", "2")
+        #expect(
+            more.output.hasSuffix(
+                "3 already blurred, 4 other files skipped: photos/a.txt, photos/inside, photos/notes.txt and 1 more\n"),
+            "\(more.output)")
     }
 
     @Test func `is-blurred and unblur see what blur sees`() async throws {
@@ -328,7 +335,7 @@ import Testing
 
                     """)
         }
-        #expect(try await penumbra("blur", "raw", "--radius", "2").output == "1 other file skipped\n")
+        #expect(try await penumbra("blur", "raw", "--radius", "2").output == "1 other file skipped: raw/notes.txt\n")
     }
 
     @Test func `a folder that has lost the originals beside its pictures is named`() async throws {

@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+import Planning
 package import WorkerProtocol
 
 /// Decides what a run does with a frame. Knows the records of outputs and the stamps of files. Reads no file
@@ -26,6 +27,8 @@ package struct Freshness: Sendable {
     let compare: ComparePolicy
     let upgrade: UpgradePolicy
     private let minAge: Double
+    /// A state folder that commands have to name; nil for the user's usual one.
+    private let stateFolder: String?
     /// In nanoseconds since 1970.
     private let now: Int64
     private let records: [PathKey: OutputRecord]
@@ -39,11 +42,13 @@ package struct Freshness: Sendable {
     /// The reason for skipping a frame that an earlier part of the same run rendered.
     package static let madeBefore = "rendered again already, by an earlier part of this run"
 
+    /// - Parameter stateFolder: the state folder, unless it is the user's usual one. Messages name it.
     package init(
         job: JobSpec, isForced: Bool, madeSince: Int64? = nil, records: [OutputRecord], broken: [BrokenRecord],
-        recipes: RecipeTable, now: Int64
+        recipes: RecipeTable, stateFolder: String? = nil, now: Int64
     ) {
         self.madeSince = madeSince
+        self.stateFolder = stateFolder
         existing = isForced ? .overwrite : job.existing
         self.isForced = isForced
         compare = job.compare
@@ -211,7 +216,7 @@ extension Freshness {
                 ? .render(.nothing, absence(of: output.path))
                 : .kept(
                     priorOutputs[PathKey(output.path)].map { $0.reason + staleness(of: $0.record, frame) }
-                        ?? "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
+                        ?? noRecord)
         }
         guard let stamp = output.stamp else { return .render(.nothing, absence(of: output.path)) }
         guard let input = hasChanged(frame, since: record, findings) else {
@@ -224,13 +229,27 @@ extension Freshness {
         guard let edited else { return .compare([DigestTask.File(path: output.path)]) }
         switch (reasons.isEmpty, edited) {
         case (true, false): return .current("up to date")
-        case (true, true): return .kept("output was edited; 'penumbra adopt' accepts it, --force renders it again")
+        case (true, true): return .kept("output was edited; accept with '\(adopt)', render again with --force")
         case (false, false): return .render(.published(stamp), reasons.joined(separator: ", "))
         case (false, true):
             return .kept(
                 "output was edited, and would be rendered again (\(reasons.joined(separator: ", "))); --force replaces it"
             )
         }
+    }
+
+    /// Why an output is kept. One line may list many outputs with this reason.
+    private var noRecord: String {
+        let place = stateFolder.map { "the state folder \(PathText.visible($0))" } ?? "this state folder"
+        return "no record in \(place); accept with '\(adopt)', replace with --force"
+    }
+
+    /// The command that accepts kept outputs in the state folder of this run. The message is in single quotes already.
+    private var adopt: String {
+        guard let stateFolder else { return "penumbra adopt" }
+        let isPlain = stateFolder.allSatisfy { $0.isLetter || $0.isNumber || "/._-+".contains($0) }
+        let word = PathText.visible(stateFolder)
+        return "penumbra adopt --state-dir \(isPlain ? word : "\"\(word)\"")"
     }
 
     /// Says that the picture changed after another job published this output. Reads no file, so it says nothing if the picture was

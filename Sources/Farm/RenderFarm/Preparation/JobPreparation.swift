@@ -21,12 +21,16 @@ package struct JobPreparation: Sendable {
     /// Messages show paths as they are seen from this folder.
     var folder: String
     let selection: JobPlan.Selection
+    /// The run has a state folder of its own, besides the user's. It is temporary.
+    var hasOwnState = false
     /// At most this many frames run; nil for any number.
     package var limit: Int?
     /// The limit of the first part of a run that makes everything again.
     private let firstLimit: Int?
     let list: FileList?
     private let isForced: Bool
+    /// The inputs that the run has begun, if it takes only frames that another run left; nil for other runs.
+    private let begun: Set<PathKey>?
     let control: RunControl
     let deadline: Deadline?
     /// Reads a job's manifest again, with more overrides.
@@ -45,10 +49,12 @@ package struct JobPreparation: Sendable {
     /// - Parameters:
     ///   - request: selects the frames, and says what may be missing.
     ///   - done: the inputs that are left out.
+    ///   - begun: the inputs that the run has begun, if it is resumed.
     ///   - reread: reads a job's manifest again, with more overrides.
     /// - Throws: all problems of the request's list of files, or an empty pattern among ``RunRequest/only``.
     package init(
-        _ request: RunRequest, without done: Set<PathKey> = [], farm: Farm, catalog: Catalog, control: RunControl,
+        _ request: RunRequest, without done: Set<PathKey> = [], begun: Set<PathKey> = [], farm: Farm, catalog: Catalog,
+        control: RunControl,
         deadline: Deadline? = nil,
         reread: @escaping @Sendable (JobSpec, [Override]) throws -> ReadResult
     ) throws(FarmError) {
@@ -60,6 +66,7 @@ package struct JobPreparation: Sendable {
         selection = JobPlan.Selection(
             only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
             done: done)
+        self.begun = request.leftOf == nil ? nil : begun
         list = try ListedFiles.list(request.filesFrom, in: request.folder, control: control)
         self.reread = reread
         allowsGone = request.allowsGone
@@ -67,6 +74,12 @@ package struct JobPreparation: Sendable {
         // In a watch the folder of the inputs may be gone for a moment only. So it allows missing inputs, but not the loss of all.
         allowsNothing = request.allowsEmpty || request.allowsGone
         allowsMissing = allowsNothing || request.isWatching
+    }
+
+    /// The state folder that messages name; nil for the user's usual one, which commands find by themselves.
+    private var shownState: String? {
+        let setting = farm.settings.stateFolder
+        return hasOwnState || setting.origin == .standard ? nil : setting.value
     }
 
     /// A copy whose workers belong to a run.
@@ -86,7 +99,7 @@ package struct JobPreparation: Sendable {
         let freshness = Freshness(
             job: job, isForced: isForced, madeSince: rerun?.begin(in: contents.runs, now: now),
             records: contents.records, broken: triesBroken ? [] : contents.broken,
-            recipes: RecipeTable(catalog: catalog, texts: contents.recipes), now: now)
+            recipes: RecipeTable(catalog: catalog, texts: contents.recipes), stateFolder: shownState, now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.rerun = rerun
         prepared.ended = plan.missing.map(Self.missing)
@@ -100,9 +113,10 @@ package struct JobPreparation: Sendable {
         }
         try await FrameNaming(plan: plan, variants: variants, freshness: freshness).name(&prepared, by: self)
         try await findPriorOutputs(&prepared)
+        leaveOutSettled(&prepared)
         if let limit { try await narrow(&prepared, to: limit) }
         if deadline != nil { prepared.putLast(contents.tooSlow) }
-        prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil
+        prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil && begun == nil
         if list == nil { findGone(&prepared) }
         return prepared
     }
@@ -144,6 +158,19 @@ package struct JobPreparation: Sendable {
             return nil
         }
         return FullRerun(only: selection.only, limit: firstLimit, list: list?.name)
+    }
+
+    /// Removes the frames that were not left: their outputs are up to date, or their pictures are still broken. The run that left
+    /// the others has no record of them.
+    private func leaveOutSettled(_ prepared: inout PreparedJob) {
+        guard let begun else { return }
+        prepared.targets.removeAll { target in
+            switch target.verdict {
+            // A resumed run counts the frames that it published before it was interrupted.
+            case .current, .stillBroken: !begun.contains(PathKey(target.files.input))
+            case .render, .compare, .kept, .refused, .tooRecent: false
+            }
+        }
     }
 
     /// Removes the frames that follow the first `limit` frames with work.

@@ -54,7 +54,10 @@ package struct RepeatedRun {
         if let limit = request.limit, !known.condition.isEnded {
             run.remainingLimit = max(1, min(limit, known.counts.work - (try archive.concluded(of: known))))
         }
-        if let left = request.leftOf { run.concluded = try archive.concludedInputs(ofRun: left) }
+        if let left = request.leftOf {
+            run.concluded = try archive.concludedInputs(ofRun: left)
+            run.begun = Set(try archive.frames(of: known).map { PathKey($0.input) })
+        }
         run.single = (known.stored.manifest, known.stored.job)
     }
 

@@ -28,6 +28,8 @@ package struct RequestedRun {
     package var single: (manifest: String, job: String)?
     /// The inputs that are left out, if the request names a run by ``RunRequest/leftOf``.
     package var concluded: Set<PathKey> = []
+    /// The inputs that the run itself has begun, if the request names a run by ``RunRequest/leftOf``; empty for a new run.
+    package var begun: Set<PathKey> = []
     /// How many frames of ``RunRequest/limit`` are left; nil for all of them.
     package var remainingLimit: Int?
     /// Settings in place of those that the request names.
@@ -98,10 +100,12 @@ package struct RequestedRun {
                         "--run names one run, and there are \(specs.count) jobs\n   = give one manifest with one job")
                 }
                 var preparation = try JobPreparation(
-                    request, without: concluded, farm: farm, catalog: catalog, control: control, deadline: deadline,
+                    request, without: concluded, begun: begun, farm: farm, catalog: catalog, control: control,
+                    deadline: deadline,
                     reread: files.rereader())
                 preparation.folder = shownFrom ?? request.folder
                 preparation.limit = remainingLimit ?? request.limit
+                preparation.hasOwnState = ownState != nil
                 var context = RunContext(
                     request, preparation, listener, memory: .run(request: storedText), heartbeat: heartbeat)
                 (context.sharing, context.reports, context.watch) = (sharing, reports, memory)

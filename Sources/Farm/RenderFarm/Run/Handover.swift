@@ -79,6 +79,7 @@ struct Handover {
 
     /// Hands over a run that this process could not start. A run that came from a cluster's job returns there.
     func handOverUnstarted(_ job: ClaimedJob, _ reason: String) async {
+        // The run can be continued without this note, and its caller reports the reason.
         try? job.folder.folder.note(lastStop: reason)
         if context.sharing.isTakenFromJob, await site.returnToCluster(job, after: .engine("")) {
             let run = job.folder.folder

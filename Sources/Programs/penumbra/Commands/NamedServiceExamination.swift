@@ -21,10 +21,13 @@ struct NamedServiceExamination {
             return fail(origin + error.message + missingFile, error.outcome)
         }
         guard let server = server.value else { return .done }
+        var address: ServiceAddress?
         do {
-            return try await ask(try ServiceAddress(text: server), token)
+            let named = try ServiceAddress(text: server)
+            address = named
+            return try await ask(named, token)
         } catch let error as ServiceError {
-            return fail(words(about: error, server), error.outcome)
+            return fail(words(about: error, address), error.outcome)
         }
     }
 
@@ -55,12 +58,20 @@ struct NamedServiceExamination {
             "\n   = write a token into this file, with mode 600: an administrator makes one with 'penumbra token add NAME'"
     }
 
-    /// The advice of commands is for a service of this user. The settings may name one that others share.
-    private func words(about error: ServiceError, _ address: String) -> String {
-        guard error.problem == .noService else { return "\(server.origin.description): \(error.message)" }
-        return "no service listens at \(place(address))\n"
+    private func words(about error: ServiceError, _ address: ServiceAddress?) -> String {
+        guard error.problem == .noService, let address else {
+            return "\(server.origin.description): \(error.message)"
+        }
+        return Self.noService(at: address, of: server.origin)
+    }
+
+    /// The problem of a service that the user or the settings name. Other users may share it, so the advice is not to start
+    /// another one.
+    static func noService(at address: ServiceAddress, of origin: SettingOrigin) -> String {
+        let option = if case .flag(let flag) = origin { flag } else { "'server'" }
+        return "no service listens at \(VisibleText.line(address.description)) of \(origin.description)\n"
             + "   = start that service, or ask its administrator: 'systemctl start penumbra' starts the one of the package\n"
-            + "   = if it is elsewhere, correct 'server'"
+            + "   = if it is elsewhere, correct \(option)"
     }
 
     private func say(_ text: String) { Console.print("ok    \(text)") }

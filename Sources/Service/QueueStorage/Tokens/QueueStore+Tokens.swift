@@ -46,15 +46,16 @@ extension QueueStore {
     /// - Throws: ``QueueStoreError`` for a row that cannot be read. Such a token allows nothing.
     package func token(_ id: String) throws -> StoredToken? {
         guard StoredText.isWhole(id) else { return nil }
-        return try read { database in
-            guard let row = try database.row("SELECT \(Self.columns) FROM tokens WHERE id = ?", [id]) else {
-                return nil
-            }
-            do {
-                return try Self.token(row)
-            } catch let problem as RowProblem {
-                throw error(.unreadable(Self.unreadable(id, problem)))
-            }
+        return try read { database in try token(id, database) }
+    }
+
+    /// - Parameter id: without zero bytes.
+    private func token(_ id: String, _ database: Database) throws -> StoredToken? {
+        guard let row = try database.row("SELECT \(Self.columns) FROM tokens WHERE id = ?", [id]) else { return nil }
+        do {
+            return try Self.token(row)
+        } catch let problem as RowProblem {
+            throw error(.unreadable(Self.unreadable(id, problem)))
         }
     }
 
@@ -119,21 +120,11 @@ extension QueueStore {
     ) throws -> StoredToken? {
         guard StoredText.isWhole(id) else { return nil }
         return try write { database in
-            func found() throws -> StoredToken? {
-                guard let row = try database.row("SELECT \(Self.columns) FROM tokens WHERE id = ?", [id]) else {
-                    return nil
-                }
-                do {
-                    return try Self.token(row)
-                } catch let problem as RowProblem {
-                    throw error(.unreadable(Self.unreadable(id, problem)))
-                }
-            }
-            guard let before = try found() else { return nil }
+            guard let before = try token(id, database) else { return nil }
             guard before.maxPriority != maxPriority else { return before }
             try database.run("UPDATE tokens SET max_priority = ? WHERE id = ?", [maxPriority?.value, id])
             if let entry = audit(before) { try append([entry], database) }
-            return try found()
+            return try token(id, database)
         }
     }
 

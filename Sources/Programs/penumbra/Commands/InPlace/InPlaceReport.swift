@@ -28,6 +28,8 @@ final class InPlaceReport {
 
     /// The most lines of one kind that are printed.
     private static let mostLines = 20
+    /// The most files that one line names.
+    private static let namedFiles = 3
 
     init(_ command: Command, _ reporter: ConsoleReporter) { (self.command, self.reporter) = (command, reporter) }
 
@@ -80,8 +82,16 @@ final class InPlaceReport {
         }
     }
 
-    /// Prints the end of the report: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
-    func end(_ done: String, _ kinds: [(state: String, words: String)], others: Int) {
+    /// `5 other files skipped: a.txt, b.txt, c.txt and 2 more`.
+    private func words(skipping others: [InputFile]) -> String {
+        let (first, rest) = (others.prefix(Self.namedFiles), others.count - Self.namedFiles)
+        return "\(Figures.plural(others.count, "other file")) skipped: "
+            + first.map { PathText.shown($0.path, from: folder) }.joined(separator: ", ")
+            + (rest > 0 ? " and \(Figures.count(rest)) more" : "")
+    }
+
+    /// Prints the end of the report: `blurred 3 pictures …, 1 already blurred, 1 other file skipped: photos/notes.txt`.
+    func end(_ done: String, _ kinds: [(state: String, words: String)], others: [InputFile]) {
         for kind in InPlaceConversion.allCases {
             guard let paths = converted[kind] else { continue }
             let words = Self.words(kind, paths.count)
@@ -102,7 +112,7 @@ final class InPlaceReport {
         let skips =
             (skipped > 0
                 ? ["\(Figures.plural(skipped, "picture")) left as \(skipped == 1 ? "it is" : "they are")"] : [])
-            + (others > 0 ? ["\(Figures.plural(others, "other file")) skipped"] : [])
+            + (others.isEmpty ? [] : [words(skipping: others)])
         for (state, number) in counts.sorted(by: { $0.key < $1.key }) where number > Self.mostLines {
             guard !["blurred", "unblurred", "left"].contains(state) else { continue }
             let all = command == .blur ? "'penumbra is-blurred --json'" : "--json"

@@ -75,7 +75,7 @@ struct UnblurCommand: AsyncParsableCommand {
         let hasOthers = report.count("not blurred") + report.count("left") > 0
         let done =
             count > 0 || !hasOthers && report.status == .done ? "put back \(Figures.plural(count, "original"))" : ""
-        report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
+        report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: [])
         let searchOutcome = search.problems.isEmpty ? RunOutcome.done : .storage
         let blurred = blurredLinks.isEmpty && lost.isEmpty ? RunOutcome.done : .someFailed
         return max(report.status, searchOutcome, blurred, reporter.report(stop, left: report.count("left")))

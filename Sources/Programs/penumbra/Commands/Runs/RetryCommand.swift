@@ -14,6 +14,9 @@ struct RetryCommand: AsyncParsableCommand {
             renders them again. If you name a job, its latest run that was no retry is used. The options of that run apply \
             again, with its --workers and --deadline, unless you give others.
 
+            '--state left' takes the frames that a deadline, a signal or 'penumbra cancel' left. Frames that the run skipped, \
+            because their outputs were up to date, are not part of the retry. '--state skipped' renders nothing.
+
             With --server the whole job of the run is submitted again, as a new job of the service. It does the frames that \
             failed or are still broken, and those that were left. It cannot choose frames.
             """)

@@ -54,13 +54,15 @@ struct ServiceOptions: ParsableArguments {
         let address: ServiceAddress
         /// Whether the address is a guess, because the user has named none. The user may mean another service.
         var isGuessed = false
+        /// What names the service; nil if it is the service of a folder.
+        var origin: SettingOrigin?
         /// Whether the kernel tells it who calls, so that no token is needed.
         var isOfFolder = false
     }
 
     /// Flags, then the variable, then the config files, then the service beside the state folder.
     private func place() throws -> Place {
-        if let server { return Place(address: try ServiceAddress(text: server)) }
+        if let server { return Place(address: try ServiceAddress(text: server), origin: .flag("--server")) }
         if let serviceDir {
             let folder = ServiceFolder(PathText.normalized(serviceDir, in: currentFolder()))
             return Place(address: try ServiceAddress(socket: folder.controlSocket), isOfFolder: true)
@@ -68,7 +70,7 @@ struct ServiceOptions: ParsableArguments {
         let settings = try settings()
         if let server = settings.server.value, !(stateDir != nil && settings.server.origin.isFile) {
             do {
-                return Place(address: try ServiceAddress(text: server))
+                return Place(address: try ServiceAddress(text: server), origin: settings.server.origin)
             } catch {
                 throw FarmError(error.outcome, "\(settings.server.origin.description): \(error.message)")
             }
@@ -122,6 +124,9 @@ struct ServiceOptions: ParsableArguments {
             do {
                 return try body(client)
             } catch let error as ServiceError {
+                if error.problem == .noService, let origin = place.origin {
+                    throw FarmError(error.outcome, NamedServiceExamination.noService(at: place.address, of: origin))
+                }
                 let hint = error.problem == .noService && place.isGuessed ? Self.otherService : hint(about: error)
                 throw FarmError(error.outcome, error.message + hint)
             }
