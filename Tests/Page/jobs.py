@@ -24,6 +24,7 @@ def with_service(page, service, check):
     submission(page, service, check, folder, manifest)
     first_manifest(page, service, check, folder, manifest)
     chosen_parts(page, service, check, folder, manifest)
+    strictly(page, service, check, folder, manifest)
     edited_again(page, service, check, folder, manifest)
     small_screens(page, service, check, folder, manifest)
     newcomer.with_service(page, service, check)
@@ -279,6 +280,39 @@ def chosen_parts(page, service, check, folder, manifest):
     browser.paste('job: [')
     check('beside a broken text, the preview says that it is an old one', page.has('preview of an earlier text', '.preview', 10), page.text('.preview'))
     page.picture('submit-old-preview')
+
+
+def strictly(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A job for which known problems are failures')
+    os.makedirs(f'{folder}/known')
+    os.link(f'{folder}/good/0.png', f'{folder}/known/good.png')
+    with open(f'{folder}/known/torn.png', 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\n torn')
+    text = manifest('known', 'known/*').rstrip('\n')
+    service.wait(service.submit(text=text, folder=folder))
+
+    def submit(is_strict):
+        page.go('#/queue')
+        page.go('#/submit')
+        browser.wait("document.getElementById('manifest')?.offsetParent")
+        for field, value in (('folder', folder), ('manifest', text)):
+            browser.run(f"document.getElementById('{field}').focus()")
+            browser.key('a', control=True)
+            browser.paste(value)
+        page.has('known can be submitted', '#findings', 20)
+        if is_strict:
+            page.press("document.querySelector('.submit details > summary')")
+            page.press("[...document.querySelectorAll('.submit details label')].find(one => one.textContent.includes('strict'))?.querySelector('input')")
+            page.picture('submit-strict')
+            page.accessible('the choices of a submission')
+        page.click('Submit it')
+        browser.wait("location.hash.startsWith('#/jobs/')")
+        return service.wait(browser.run("location.hash.split('/')[2]"))
+    job = submit(False)
+    check('a picture that is still broken does not fail a job', job['state'] == 'done' and job.get('still_broken') == 1, job)
+    job = submit(True)
+    check('it fails a job that is strict', job['state'] == 'failed' and job.get('still_broken') == 1, job)
 
 
 def edited_again(page, service, check, folder, manifest):

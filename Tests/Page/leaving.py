@@ -238,13 +238,14 @@ def sessions(page, service, folder, manifest, token, with_answers, check):
     browser.paste(folder)
     write(browser, manifest('kept', 'good/*').rstrip('\n'))
     page.press("document.querySelector('#view .submit details > summary')")
-    page.press(field('hold it'))
+    for name in ('hold it', 'strict'):
+        page.press(field(name))
     for label, text in (('Labels', 'show=night'), ('Priority', '70')):
         browser.run(f'{field(label)}.focus(); {field(label)}.select()')
         browser.paste(text)
     browser.run("fetch('api/v1/session', {method: 'DELETE'}).then(one => one.status)")
     enter(browser)
-    check('hold, labels and priority are there as the text is', browser.wait(f"{field('hold it')}.checked && {field('Labels')}.value === 'show=night' && {field('Priority')}.value === '70' && document.getElementById('manifest').value.startsWith('job: kept')"), page.text('.submit'))
+    check('hold, strict, labels and priority are there as the text is', browser.wait(f"{field('hold it')}.checked && {field('strict')}.checked && {field('Labels')}.value === 'show=night' && {field('Priority')}.value === '70' && document.getElementById('manifest').value.startsWith('job: kept')"), page.text('.submit'))
     check('and are seen', browser.run("document.querySelector('#view .submit details').open"))
     page.has('kept can be submitted', '#findings', 20)
     page.click('Submit it')
@@ -252,7 +253,7 @@ def sessions(page, service, folder, manifest, token, with_answers, check):
     job = service.api('GET', f"jobs/{browser.run('location.hash').split('/')[2]}")
     check('the job is as it was meant', job['state'] == 'held' and job['priority'] == 70 and job['labels'] == {'show': 'night'}, job)
     page.go('#/submit')
-    check('the next one begins anew', browser.wait(f"!{field('hold it')}.checked && {field('Labels')}.value === '' && {field('Priority')}.value === '50'"), page.text('.submit'))
+    check('the next one begins anew', browser.wait(f"!{field('hold it')}.checked && !{field('strict')}.checked && {field('Labels')}.value === '' && {field('Priority')}.value === '50'"), page.text('.submit'))
     service.api('POST', f"jobs/{job['id']}/cancel")
     second = browser.tab()
     try:

@@ -58,9 +58,9 @@ export function submitView(query, view) {
   // They are kept like the text: a job that was to be held must not run at once because the session has ended meanwhile.
   let order = {};
   try { order = JSON.parse(kept.get('order') || '{}'); } catch { /* It was kept by another version of the page. */ }
-  const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(order.priority ?? 50, highestPriority())}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false});
+  const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(order.priority ?? 50, highestPriority())}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false}), strict = h('input', {type: 'checkbox', checked: order.strict ?? false});
   const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''});
-  const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, after: after.value, label: label.value}));
+  const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, strict: strict.checked, after: after.value, label: label.value}));
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
   const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
@@ -80,7 +80,8 @@ export function submitView(query, view) {
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
         ofText, ofFile, refusal, write,
-        h('details', {open: Boolean(order.hold || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: keepOrder}, h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')))),
+        h('details', {open: Boolean(order.hold || order.strict || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: keepOrder}, h('summary', 'Priority, order, labels and more'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')),
+          h('label.check.wide', strict, h('span', 'strict: known problems count as failures ', h('small.quiet', 'These are pictures that are still broken from an earlier run, and outputs that were kept because somebody has edited them.'))))),
         h('div.buttons', hand, plan), hopeless),
       preview.element),
     planned);
@@ -222,7 +223,7 @@ export function submitView(query, view) {
     }
   }
   async function submit() {
-    const more = {priority: Number(priority.value), ...hold.checked ? {hold: true} : {}};
+    const more = {priority: Number(priority.value), ...hold.checked ? {hold: true} : {}, ...strict.checked ? {strict: true} : {}};
     const needs = after.value.split(/[\s,]+/).filter(Boolean).map(Number);
     if (needs.length) more.after = needs;
     const labels = Object.fromEntries(label.value.trim().split(/\s+/).filter(Boolean).map(part => { const at = part.indexOf('='); return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]; }));
