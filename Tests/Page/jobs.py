@@ -331,6 +331,11 @@ def edited_again(page, service, check, folder, manifest):
     check('and says that it is no file', page.has('It was submitted as a text'), page.text())
     page.picture('job-manifest')
     page.accessible('a job with its manifest')
+    fact = lambda term: f"[...document.querySelectorAll('.facts div')].find(one => one.firstChild.textContent === '{term}')?.lastChild.textContent"
+    check('and has no path of a file that is not there', browser.wait(f"{fact('Manifest')} === 'submitted as a text. Look at it'"), page.text('.facts'))
+    check('but the folder of its paths', browser.run(fact('Folder')) == folder, page.text('.facts'))
+    page.press("[...document.querySelectorAll('.facts button')].find(one => one.textContent === 'Look at it')")
+    check('a button leads to the text', browser.run("document.activeElement.getAttribute('aria-label')") == 'Manifest', browser.run('document.activeElement.outerHTML.slice(0, 90)'))
     page.click('Edit and submit again')
     value = lambda: browser.run("document.getElementById('manifest')?.value")
     check('a button opens it in Submit', browser.wait(f"document.getElementById('manifest')?.value === {json.dumps(text)} && document.getElementById('folder').value === {json.dumps(folder)}"), value())
@@ -342,12 +347,20 @@ def edited_again(page, service, check, folder, manifest):
     first = service.wait(service.submit(manifest=file))
     page.go(f"#/jobs/{first['id']}")
     check('the text of a file is shown as it is now', browser.wait(f"{shown}?.textContent.startsWith('job: of-a-file')") and page.has('what the file has now'), page.text())
+    # The folder of the results comes last, and moves what is below it.
+    browser.wait("document.querySelector('.results .copy')")
     page.click('Edit and submit again')
+    page.has('of-a-file can be submitted', '#findings', 40)
+    browser.call('Page.reload')
+    check('a reload leaves the text', browser.wait("document.getElementById('manifest')?.value.startsWith('job: of-a-file')"), value())
     check('it can be submitted', page.has('of-a-file can be submitted', '#findings', 40), page.text('#findings'))
     page.click('Submit it')
     browser.wait("location.hash.startsWith('#/jobs/')")
     second = service.wait(browser.run("location.hash.split('/')[2]"))
     check('and is the same manifest for the farm: its outputs are up to date', second['manifest'] == file and second['state'] == 'done', second)
+    check('its page names the file that the text stands for', browser.wait(f"{fact('Manifest')}.startsWith('again.yaml, submitted as a text')"), page.text('.facts'))
+    page.go(f"#/jobs/{first['id']}")
+    check('the page of a file has its path', browser.wait(f"{fact('Manifest')} === {json.dumps(file)}"), page.text('.facts'))
 
 
 def small_screens(page, service, check, folder, manifest):

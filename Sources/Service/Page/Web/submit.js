@@ -50,10 +50,11 @@ export function submitView(query, view) {
   let schema = null, filters = [], isValid = false, checked = '', warnings = [], doubts = {}, checking = null, version = 0;
   const controllers = new Set(), ending = new AbortController();
   const folder = h('input', {id: 'folder', list: 'folders', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
-  const write = editor({value: isText(kept.get('draft')) && kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
+  const draft = isText(kept.get('draft')) ? kept.get('draft') : '';
+  const write = editor({value: draft || example, schema: () => schema, changed: () => { keepDraft(); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   // The browser's own undo does not know texts that the page has set. So the page keeps the text from before.
-  let before = null, name = null;
+  let before = null, name = draft && kept.get('name') || null;
   const back = h('button', {type: 'button', hidden: true, onclick: () => { const old = before; back.hidden = true; setFolder(old.folder); name = old.name; write.set(old.text); write.area.focus(); }}, 'Put back what was there');
   // They are kept like the text: a job that was to be held must not run at once because the session has ended meanwhile.
   let order = {};
@@ -88,9 +89,13 @@ export function submitView(query, view) {
 
   // ---- The text
   const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim(), ...name ? {name} : {}}, ...more});
+  /** Keeps what belongs together: a tab must not take the name or the folder of a text that another tab has. */
+  function keepDraft() {
+    for (const [key, value] of Object.entries({draft: write.area.value, folder: folder.value.trim(), name: name ?? ''})) kept.set(key, value);
+  }
   function setFolder(value) {
     folder.value = value;
-    kept.set('folder', value);
+    keepDraft();
   }
   function choose(value) {
     isFile = value;
@@ -168,7 +173,7 @@ export function submitView(query, view) {
     if (!isOwnDrag) take(first);
     isOwnDrag = false;
   }, {signal});
-  for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { kept.set(key, input.value.trim()); checkSoon(); });
+  for (const [input, keep] of [[folder, keepDraft], [place, () => kept.set('path', place.value.trim())]]) input.addEventListener('input', () => { keep(); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
     refusal.hidden = true;
