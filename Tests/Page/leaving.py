@@ -134,6 +134,17 @@ def late_answers(page, good, torn, with_answers, check):
             check(f'a late answer for {name} leaves the title of the next view', browser.run('document.title') == 'Errors – Penumbra', browser.run('document.title'))
         page.go('#/queue')
         with_answers(Slow({('GET', path): 0.8}), leave_for_errors)
+    for name, hash, path in (('Submit', f"#/submit?job={torn[0]['id']}", '/schema'), ('a run that has not begun', f"#/runs/job-{torn[0]['id']}-none", f"/jobs/{torn[0]['id']}")):
+        def stay():
+            browser.run(f'location.hash = {json.dumps(hash)}')
+            time.sleep(0.3)
+            page.go('#/errors')
+            asked = len(browser.requests())
+            time.sleep(1.5)
+            check(f'a late answer for {name} does not take anybody out of the next view', browser.run('location.hash') == '#/errors', browser.run('location.hash'))
+            check('and nothing is asked for it any more', not [url for url in browser.requests()[asked:] if 'errors' not in url], browser.requests()[asked:])
+        page.go('#/queue')
+        with_answers(Slow({('GET', path): 0.8}), stay)
     for name, hash, path in (('a run', f"#/runs/{torn[0]['run']}", f"/runs/{torn[0]['run']}/retry"), ('a frame', f"#/runs/{torn[0]['run']}/frames/2", f"/runs/{torn[0]['run']}/retry"),
                              ('a job', f"#/jobs/{torn[0]['id']}", f"/jobs/{torn[0]['id']}/retry")):
         def retry_and_leave():

@@ -142,7 +142,7 @@ export function frameMap(open, fileOf) {
     const cells = Math.ceil(states.length / Math.max(1, group));
     for (side = 18; side > 2; side--) if (Math.floor(width / side) * Math.floor(room / side) >= cells) break;
     columns = Math.max(1, Math.min(Math.floor(width / side), Math.max(cells, 1)));
-    while (side === 2 && Math.ceil(cells / columns) * side > 1600) { group++; return layOutWith(width); }
+    if (side === 2 && Math.ceil(cells / columns) * side > 1600) return layOutWith(width);
     pen(canvas, columns * side, Math.ceil(cells / columns) * side);
     whole = true;
     ask();

@@ -228,6 +228,7 @@ export function runView(name, view) {
         const [, id] = /^job-(\d+)-/.exec(name) ?? [];
         if (error.status !== 404 || isClosed || !id) throw error;
         const {state} = await get(`jobs/${id}`);
+        if (isClosed) return false;
         // The job waits, or it ended before it began a run. Its own page says why.
         if (!['starting', 'running'].includes(state)) { location.replace(`#/jobs/${id}`); return false; }
         fill(reason, 'The run begins …');
@@ -236,7 +237,7 @@ export function runView(name, view) {
     }
   }
   const begin = async () => {
-    if (!await untilItIsThere()) return;
+    if (!await untilItIsThere() || isClosed) return;
     place.load();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);

@@ -312,8 +312,8 @@ export function submitView(query, view) {
       try {
         const blobs = await Promise.all([place === beforePlace ? before : picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
         [before, beforePlace] = [blobs[0], place];
-        await show(blobs);
-        if (mine !== controller) return;
+        await show(blobs, mine.signal);
+        if (mine.signal.aborted) return;
         fill(trouble);
         doubt('preview', null);
         overview.load(picked, request);
@@ -332,9 +332,11 @@ export function submitView(query, view) {
       }
     }
     /** Puts both pictures into the page when they are decoded, so that nothing moves meanwhile. */
-    async function show(blobs) {
+    async function show(blobs, signal) {
       const next = blobs.map(blob => URL.createObjectURL(blob)), images = ['before', 'after'].map((name, index) => h('img', {src: next[index], alt: `${name} the filters`, draggable: 'false'}));
       await Promise.all(images.map(image => image.decode().catch(() => {})));
+      // Newer ones are on their way, or somebody has gone on.
+      if (signal.aborted) { for (const url of next) URL.revokeObjectURL(url); return; }
       const old = urls;
       urls = next;
       [[left, 'before'], [right, 'after']].forEach(([side, name], index) =>
@@ -476,12 +478,14 @@ export function submitView(query, view) {
   async function begin() {
     setValid(false);
     const [known, {jobs}] = await Promise.all([Promise.all([get('schema'), get('filters')]), get('jobs?limit=100')]);
+    if (signal.aborted) return;
     [schema, filters] = known;
     // The folders of earlier jobs are offered, and the last one is the first guess.
     const used = [...new Set(jobs.map(job => job.manifest.replace(/\/[^/]*$/, '') || '/'))];
     fill(folders, used.map(value => h('option', {value})));
     if (used[0] && !folder.value) folder.value = used[0];
     if (/^\d+$/.test(query.get('job') ?? '')) await takeJob(query.get('job'));
+    if (signal.aborted) return;
     showSource();
     await check();
   }
