@@ -189,7 +189,7 @@ def limits(page, with_answers, check):
     def retry_all():
         page.go('#/errors')
         check('Retry is pressed', page.press("[...document.querySelectorAll('.group.bad button')].find(one => one.textContent.startsWith('Retry '))"), page.text())
-        check('a run waits as long as the service asks it to, and is retried then', browser.wait("[...document.querySelectorAll('.group [role=status] li')].length >= 2", 20) and browser.run("[...document.querySelectorAll('.group [role=status] li')].every(one => one.className === 'well')"), page.text())
+        check('a run waits as long as the service asks it to, and is retried then', browser.wait("[...document.querySelectorAll('.group .outcome li')].length >= 2", 20) and browser.run("[...document.querySelectorAll('.group .outcome li')].every(one => one.className === 'well')"), page.text())
     busy = Refusing('POST', '/retry', 429, {'title': 'The token has sent too many requests', 'remedy': 'Wait 1 s.'}, 2, [('Retry-After', '1')])
     with_answers(busy, retry_all)
     check('the service has refused two times', busy.left == 0, busy.left)

@@ -38,7 +38,7 @@ async function setPaused(job, value) {
 /** The actions of a job, each with the states in which it makes sense. */
 const actions = {
   pause: {text: 'Pause', key: 'p', title: 'Give workers nothing more to do. Pictures in work are finished first (p)', fits: job => job.state === 'running' && !job.cancelling && !isPaused(job), body: job => setPaused(job, true)},
-  resume: {text: 'Resume', key: 'p', title: 'Go on (p)', fits: job => isPaused(job) && !job.cancelling, body: job => setPaused(job, false)},
+  resume: {text: 'Resume', key: 'p', title: 'Let it continue (p)', fits: job => isPaused(job) && !job.cancelling, body: job => setPaused(job, false)},
   next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next && mayRunNext(), body: job => post(job, 'run-next')},
   hold: {text: 'Hold', key: 'h', title: 'Do not start before it is released (h)', fits: job => job.state === 'waiting', body: job => post(job, 'hold')},
   release: {text: 'Release', key: 'h', title: 'Let it start (h)', fits: job => job.state === 'held', body: job => post(job, 'release')},
@@ -89,7 +89,8 @@ export function jobActions(job, changed) {
 
 /** The priority of a job, which a click changes by 10, up to the highest one that the token allows. */
 export function priorityStepper(job, changed = () => {}) {
-  const value = h('output', job.priority), highest = highestPriority();
+  // What changes it is said once. Rows that show other jobs while somebody scrolls say nothing.
+  const value = h('output', {'aria-live': 'off'}, job.priority), highest = highestPriority();
   const set = async to => {
     const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(highest, to))});
     announce(`Job ${job.id}: priority ${answer.priority}`);

@@ -99,7 +99,7 @@ function showLink() {
 let wasLost = false;
 live.on('state', state => {
   showLink();
-  if (state === 'lost') announce('The connection is lost. What is shown may be old.');
+  if (state === 'lost') announce(`The connection is lost${live.reason ? `: ${plain(live.reason)}` : ''}. What is shown may be old.`);
   if (state === 'live' && wasLost) announce('The connection is back.');
   wasLost = state === 'lost' || wasLost && state === 'connecting';
 });

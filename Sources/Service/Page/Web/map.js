@@ -315,7 +315,7 @@ export function frameMap(open, fileOf) {
 
 /** The tiles of a frame as they fill. */
 function tileMap() {
-  const title = h('p.tile-title'), canvas = h('canvas', {role: 'img'});
+  const title = h('p.tile-title'), canvas = h('canvas', {'aria-hidden': 'true'});
   const element = h('div.tiles', title, canvas);
   let file = '';
   element.show = ({frame, page, tiles, columns, done}, name) => {
@@ -330,9 +330,7 @@ function tileMap() {
       context.fillStyle = isDone ? color.done : color.line;
       context.fillRect(tile % columns * side, Math.floor(tile / columns) * side, side - gap, side - gap);
     }
-    const words = `${file ? `${plain(file)}, ` : ''}${pictureName(frameName(frame, page))}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;
-    say(title, words);
-    canvas.setAttribute('aria-label', words);
+    say(title, `${file ? `${plain(file)}, ` : ''}${pictureName(frameName(frame, page))}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`);
   };
   return element;
 }

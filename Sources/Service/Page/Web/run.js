@@ -191,7 +191,6 @@ export function runView(name, view) {
     fill(verified, h('p', {class: others.length ? 'trouble' : 'well'}, others.length ? '✗\ufe0e ' : '✓\ufe0e ',
       total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words === 'as published' ? 'unchanged' : words}`).join(', ')}` : 'The run has published no outputs.'),
     others.length ? h('ul.plain', others.slice(0, 100).map(one => h('li', `${one.state}: `, path(one.path ?? '')))) : null);
-    announce(verified.textContent);
   }
 
   const endings = [

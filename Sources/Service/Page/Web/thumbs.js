@@ -32,18 +32,18 @@ export function thumb({run, frame, side, name, link, cause}) {
   const place = h('span.place'), label = h('bdi', plain(name));
   const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span.thumb-name', label));
   let controller = null, isShown = false;
-  const altText = () => `${side === 'before' ? 'before' : 'result'}: ${plain(name)}`;
+  // Its name stands below it.
+  const alt = side === 'before' ? 'before' : 'result';
   /** The name was not known at first. */
   element.rename = text => {
     name = text;
     setText(label, plain(name));
     element.title = plain(name);
-    place.querySelector('img')?.setAttribute('alt', altText());
   };
   const show = url => {
     // Once the picture is decoded, its bytes are of no use any more.
     const done = () => URL.revokeObjectURL(url);
-    fill(place, h('img', {src: url, alt: altText(), onload: done, onerror: () => { done(); say('not shown'); }}));
+    fill(place, h('img', {src: url, alt, onload: done, onerror: () => { done(); say('not shown'); }}));
   };
   const say = words => fill(place, h('span.none', words));
   element.load = async () => {
