@@ -349,7 +349,8 @@ def edited_again(page, service, check, folder, manifest):
     check('the text of a file is shown as it is now', browser.wait(f"{shown}?.textContent.startsWith('job: of-a-file')") and page.has('what the file has now'), page.text())
     # The folder of the results comes last, and moves what is below it.
     browser.wait("document.querySelector('.results .copy')")
-    page.click('Edit and submit again')
+    opens = lambda: page.click('Edit and submit again') and browser.wait("location.hash.startsWith('#/submit')", 5)
+    check('a button opens it, too', opens() or opens(), browser.run('location.hash') + page.text())
     page.has('of-a-file can be submitted', '#findings', 40)
     browser.call('Page.reload')
     check('a reload leaves the text', browser.wait("document.getElementById('manifest')?.value.startsWith('job: of-a-file')"), value())

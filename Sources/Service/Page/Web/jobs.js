@@ -220,6 +220,7 @@ export function jobView(id, view) {
     show();
     if (isFirst) {
       await loadManifest();
+      if (isClosed) return;
       show();
     }
     if (hasRun && job.state === 'failed') await learnRepairs(await get(`runs/${encoded(job.run)}/errors`));
