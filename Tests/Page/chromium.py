@@ -49,6 +49,10 @@ class Browser:
         """Another tab of this browser, which has the same cookies."""
         return Tab(self.port)
 
+    def window(self):
+        """Another window beside that of this tab: both are seen."""
+        return Tab(self.port, self.call('Target.createTarget', url='about:blank', newWindow=True)['targetId'])
+
     def call(self, method, **parameters):
         self.number += 1
         self.socket.send(json.dumps({'id': self.number, 'method': method, 'params': parameters}))
@@ -186,10 +190,13 @@ class Browser:
 
 
 class Tab(Browser):
-    """A tab beside the first one."""
+    """A tab beside the first one, or a page that is open already."""
 
-    def __init__(self, port):
+    def __init__(self, port, target=None):
         self.port = port
+        if target:
+            with urllib.request.urlopen(f'http://127.0.0.1:{port}/json') as answer:
+                return self.connect(next(one for one in json.load(answer) if one['id'] == target))
         with urllib.request.urlopen(urllib.request.Request(f'http://127.0.0.1:{port}/json/new?about:blank', method='PUT')) as answer:
             self.connect(json.load(answer))
 

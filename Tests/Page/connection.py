@@ -41,6 +41,28 @@ class Busy:
         return True
 
 
+class Late:
+    """Holds back what the service answers to requests of a method whose paths have an end. By then the service has done what it was asked to."""
+
+    def __init__(self, method, end, seconds):
+        self.method, self.end, self.seconds = method, end, seconds
+
+    def __call__(self, handler, method, path, body):
+        if method != self.method or not path.split('?')[0].endswith(self.end):
+            return False
+        answer = handler.answer
+
+        def later(*all):
+            time.sleep(self.seconds)
+            answer(*all)
+        handler.answer = later
+        try:
+            handler.pass_on(path, body)
+        finally:
+            del handler.answer
+        return True
+
+
 def connection(page, service, handler, check):
     """`handler` is the class of the server of developers, whose `other` is set here."""
     browser = page.browser
@@ -205,8 +227,10 @@ def connection(page, service, handler, check):
         browser.key('Enter')
         check('whoever signs in is in in all tabs', browser.wait(LIVE) and second.wait("document.getElementById('account').textContent.includes('rita')"), second.run('document.body.textContent'))
         second.call('Page.bringToFront')
-        second.run(f"fetch('api/v1/session', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: JSON.stringify({{token: {json.dumps(admin['token'])}}})}}).then(one => one.status)")
-        check('and a tab that follows notices that its session is another one', second.wait("document.getElementById('account').textContent.includes('anna')", 40), second.run("document.getElementById('account').textContent"))
+        sign_in = lambda: second.run(f"fetch('api/v1/session', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: JSON.stringify({{token: {json.dumps(admin['token'])}}})}}).then(one => one.status)")
+        # The stream ends with the session before. Until the answer is there, the browser has no session that is valid.
+        with_answers(Late('POST', '/session', 4), sign_in)
+        check('and a tab that follows notices that its session is another one', second.wait("document.getElementById('account').textContent.includes('anna')", 40), second.run('document.body.textContent'))
         browser.call('Page.bringToFront')
         check('as does one that nobody saw meanwhile', browser.wait("document.getElementById('account').textContent.includes('anna')", 40), text('#account'))
         check('and has the buttons of its scope', browser.wait("document.querySelector('nav a[href=\"#/submit\"]')"))

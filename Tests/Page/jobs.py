@@ -24,6 +24,7 @@ def with_service(page, service, check):
     submission(page, service, check, folder, manifest)
     first_manifest(page, service, check, folder, manifest)
     chosen_parts(page, service, check, folder, manifest)
+    strictly(page, service, check, folder, manifest)
     edited_again(page, service, check, folder, manifest)
     small_screens(page, service, check, folder, manifest)
     newcomer.with_service(page, service, check)
@@ -281,6 +282,39 @@ def chosen_parts(page, service, check, folder, manifest):
     page.picture('submit-old-preview')
 
 
+def strictly(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A job for which known problems are failures')
+    os.makedirs(f'{folder}/known')
+    os.link(f'{folder}/good/0.png', f'{folder}/known/good.png')
+    with open(f'{folder}/known/torn.png', 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\n torn')
+    text = manifest('known', 'known/*').rstrip('\n')
+    service.wait(service.submit(text=text, folder=folder))
+
+    def submit(is_strict):
+        page.go('#/queue')
+        page.go('#/submit')
+        browser.wait("document.getElementById('manifest')?.offsetParent")
+        for field, value in (('folder', folder), ('manifest', text)):
+            browser.run(f"document.getElementById('{field}').focus()")
+            browser.key('a', control=True)
+            browser.paste(value)
+        page.has('known can be submitted', '#findings', 20)
+        if is_strict:
+            page.press("document.querySelector('.submit details > summary')")
+            page.press("[...document.querySelectorAll('.submit details label')].find(one => one.textContent.includes('strict'))?.querySelector('input')")
+            page.picture('submit-strict')
+            page.accessible('the choices of a submission')
+        page.click('Submit it')
+        browser.wait("location.hash.startsWith('#/jobs/')")
+        return service.wait(browser.run("location.hash.split('/')[2]"))
+    job = submit(False)
+    check('a picture that is still broken does not fail a job', job['state'] == 'done' and job.get('still_broken') == 1, job)
+    job = submit(True)
+    check('it fails a job that is strict', job['state'] == 'failed' and job.get('still_broken') == 1, job)
+
+
 def edited_again(page, service, check, folder, manifest):
     browser = page.browser
     print('A manifest that is edited and submitted again')
@@ -297,6 +331,11 @@ def edited_again(page, service, check, folder, manifest):
     check('and says that it is no file', page.has('It was submitted as a text'), page.text())
     page.picture('job-manifest')
     page.accessible('a job with its manifest')
+    fact = lambda term: f"[...document.querySelectorAll('.facts div')].find(one => one.firstChild.textContent === '{term}')?.lastChild.textContent"
+    check('and has no path of a file that is not there', browser.wait(f"{fact('Manifest')} === 'submitted as a text. Look at it'"), page.text('.facts'))
+    check('but the folder of its paths', browser.run(fact('Folder')) == folder, page.text('.facts'))
+    page.press("[...document.querySelectorAll('.facts button')].find(one => one.textContent === 'Look at it')")
+    check('a button leads to the text', browser.run("document.activeElement.getAttribute('aria-label')") == 'Manifest', browser.run('document.activeElement.outerHTML.slice(0, 90)'))
     page.click('Edit and submit again')
     value = lambda: browser.run("document.getElementById('manifest')?.value")
     check('a button opens it in Submit', browser.wait(f"document.getElementById('manifest')?.value === {json.dumps(text)} && document.getElementById('folder').value === {json.dumps(folder)}"), value())
@@ -308,12 +347,21 @@ def edited_again(page, service, check, folder, manifest):
     first = service.wait(service.submit(manifest=file))
     page.go(f"#/jobs/{first['id']}")
     check('the text of a file is shown as it is now', browser.wait(f"{shown}?.textContent.startsWith('job: of-a-file')") and page.has('what the file has now'), page.text())
-    page.click('Edit and submit again')
+    # The folder of the results comes last, and moves what is below it.
+    browser.wait("document.querySelector('.results .copy')")
+    opens = lambda: page.click('Edit and submit again') and browser.wait("location.hash.startsWith('#/submit')", 5)
+    check('a button opens it, too', opens() or opens(), browser.run('location.hash') + page.text())
+    page.has('of-a-file can be submitted', '#findings', 40)
+    browser.call('Page.reload')
+    check('a reload leaves the text', browser.wait("document.getElementById('manifest')?.value.startsWith('job: of-a-file')"), value())
     check('it can be submitted', page.has('of-a-file can be submitted', '#findings', 40), page.text('#findings'))
     page.click('Submit it')
     browser.wait("location.hash.startsWith('#/jobs/')")
     second = service.wait(browser.run("location.hash.split('/')[2]"))
     check('and is the same manifest for the farm: its outputs are up to date', second['manifest'] == file and second['state'] == 'done', second)
+    check('its page names the file that the text stands for', browser.wait(f"{fact('Manifest')}.startsWith('again.yaml, submitted as a text')"), page.text('.facts'))
+    page.go(f"#/jobs/{first['id']}")
+    check('the page of a file has its path', browser.wait(f"{fact('Manifest')} === {json.dumps(file)}"), page.text('.facts'))
 
 
 def small_screens(page, service, check, folder, manifest):

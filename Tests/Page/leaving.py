@@ -4,10 +4,11 @@ The server of developers, which the page comes from, holds answers back, or answ
 """
 import json
 import os
+import threading
 import time
 
 from connection import HOOKS, LIVE
-from service import picture
+from service import picture, wait_for
 
 # Before the page begins: pictures that it has decoded and not closed are counted.
 BITMAPS = """
@@ -45,6 +46,28 @@ class Refusing:
         return True
 
 
+class Held:
+    """Holds back small pictures until `release` is called, and counts those that are asked for at the same time."""
+
+    def __init__(self):
+        self.lock, self.released = threading.Lock(), threading.Event()
+        self.now = self.most = 0
+
+    def __call__(self, handler, method, path, _):
+        if method != 'GET' or not path.split('?')[0].endswith('/picture'):
+            return False
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self.released.wait(120)
+        with self.lock:
+            self.now -= 1
+        return False
+
+    def release(self):
+        self.released.set()
+
+
 def leaving(page, service, handler, check):
     """`handler` is the class of the server of developers, whose `other` is set here."""
     browser = page.browser
@@ -79,6 +102,7 @@ def leaving(page, service, handler, check):
     late_answers(page, good, torn, with_answers, check)
     frames(page, good, torn, with_answers, check)
     limits(page, with_answers, check)
+    windows(page, service, submit, with_answers, check)
     clocks(page, service, submit, check)
     questions(page, service, submit, check)
     sessions(page, service, folder, manifest, token, with_answers, check)
@@ -110,6 +134,17 @@ def late_answers(page, good, torn, with_answers, check):
             check(f'a late answer for {name} leaves the title of the next view', browser.run('document.title') == 'Errors – Penumbra', browser.run('document.title'))
         page.go('#/queue')
         with_answers(Slow({('GET', path): 0.8}), leave_for_errors)
+    for name, hash, path in (('Submit', f"#/submit?job={torn[0]['id']}", '/schema'), ('a run that has not begun', f"#/runs/job-{torn[0]['id']}-none", f"/jobs/{torn[0]['id']}")):
+        def stay():
+            browser.run(f'location.hash = {json.dumps(hash)}')
+            time.sleep(0.3)
+            page.go('#/errors')
+            asked = len(browser.requests())
+            time.sleep(1.5)
+            check(f'a late answer for {name} does not take anybody out of the next view', browser.run('location.hash') == '#/errors', browser.run('location.hash'))
+            check('and nothing is asked for it any more', not [url for url in browser.requests()[asked:] if 'errors' not in url], browser.requests()[asked:])
+        page.go('#/queue')
+        with_answers(Slow({('GET', path): 0.8}), stay)
     for name, hash, path in (('a run', f"#/runs/{torn[0]['run']}", f"/runs/{torn[0]['run']}/retry"), ('a frame', f"#/runs/{torn[0]['run']}/frames/2", f"/runs/{torn[0]['run']}/retry"),
                              ('a job', f"#/jobs/{torn[0]['id']}", f"/jobs/{torn[0]['id']}/retry")):
         def retry_and_leave():
@@ -154,10 +189,53 @@ def limits(page, with_answers, check):
     def retry_all():
         page.go('#/errors')
         check('Retry is pressed', page.press("[...document.querySelectorAll('.group.bad button')].find(one => one.textContent.startsWith('Retry '))"), page.text())
-        check('a run waits as long as the service asks it to, and is retried then', browser.wait("[...document.querySelectorAll('.group [role=status] li')].length >= 2", 20) and browser.run("[...document.querySelectorAll('.group [role=status] li')].every(one => one.className === 'well')"), page.text())
+        check('a run waits as long as the service asks it to, and is retried then', browser.wait("[...document.querySelectorAll('.group .outcome li')].length >= 2", 20) and browser.run("[...document.querySelectorAll('.group .outcome li')].every(one => one.className === 'well')"), page.text())
     busy = Refusing('POST', '/retry', 429, {'title': 'The token has sent too many requests', 'remedy': 'Wait 1 s.'}, 2, [('Retry-After', '1')])
     with_answers(busy, retry_all)
     check('the service has refused two times', busy.left == 0, busy.left)
+
+
+def windows(page, service, submit, with_answers, check):
+    browser = page.browser
+    print('Three windows whose pictures are slow')
+    held = submit('window', 'good', hold=True)
+    # Of their own: a browser asks for the same picture once, however many windows want it.
+    runs = [service.wait(submit(f'window-{number}', 'good'))['run'] for number in range(3)]
+    page.go('#/queue')
+    all = [browser]
+    try:
+        for _ in range(2):
+            all.append(browser.window())
+            all[-1].size(1280, 860)
+            all[-1].open(page.base + '#/queue')
+            all[-1].wait(LIVE)
+        check('all of them are seen', all[0].run('!document.hidden') and all[1].run('!document.hidden') and all[2].run('!document.hidden'))
+        slow = Held()
+
+        def look():
+            try:
+                for one, run in zip(all, runs):
+                    one.run(f"location.hash = '#/runs/{run}'")
+                    one.wait("document.querySelectorAll('.thumbs .thumb').length > 1")
+                check('pictures are asked for', wait_for(lambda: slow.now > 0))
+                # By now each window would have asked for one.
+                time.sleep(1)
+                check('they leave connections free', slow.most <= 2, slow.most)
+                for number, one in enumerate(all):
+                    one.run(f"window.done = null; import('./page/api.js').then(api => api.send('PATCH', 'jobs/{held}', {{priority: {60 + number}}})).then(job => {{ window.done = job.priority; }}, error => {{ window.done = error.message; }})")
+                    check(f'window {number + 1} can change something meanwhile', one.wait('window.done !== null', 10) and one.run('window.done') == 60 + number, one.run('window.done'))
+            finally:
+                slow.release()
+            for number, one in enumerate(all):
+                check(f'window {number + 1} gets all its pictures', one.wait("(all => all.length > 1 && all.every(one => one.querySelector('img')))([...document.querySelectorAll('.thumbs .thumb')].filter(one => one.getBoundingClientRect().top < innerHeight))", 30), one.run("document.querySelector('.thumbs').outerHTML.slice(0, 300)"))
+        with_answers(slow, look)
+        for number, one in enumerate(all[1:]):
+            check(f'window {number + 2} has nothing to complain of', not one.complaints(), one.complaints()[:5])
+    finally:
+        for one in all[1:]:
+            one.close()
+    service.api('POST', f'jobs/{held}/cancel')
+    page.go('#/queue')
 
 
 def clocks(page, service, submit, check):
@@ -238,13 +316,14 @@ def sessions(page, service, folder, manifest, token, with_answers, check):
     browser.paste(folder)
     write(browser, manifest('kept', 'good/*').rstrip('\n'))
     page.press("document.querySelector('#view .submit details > summary')")
-    page.press(field('hold it'))
+    for name in ('hold it', 'strict'):
+        page.press(field(name))
     for label, text in (('Labels', 'show=night'), ('Priority', '70')):
         browser.run(f'{field(label)}.focus(); {field(label)}.select()')
         browser.paste(text)
     browser.run("fetch('api/v1/session', {method: 'DELETE'}).then(one => one.status)")
     enter(browser)
-    check('hold, labels and priority are there as the text is', browser.wait(f"{field('hold it')}.checked && {field('Labels')}.value === 'show=night' && {field('Priority')}.value === '70' && document.getElementById('manifest').value.startsWith('job: kept')"), page.text('.submit'))
+    check('hold, strict, labels and priority are there as the text is', browser.wait(f"{field('hold it')}.checked && {field('strict')}.checked && {field('Labels')}.value === 'show=night' && {field('Priority')}.value === '70' && document.getElementById('manifest').value.startsWith('job: kept')"), page.text('.submit'))
     check('and are seen', browser.run("document.querySelector('#view .submit details').open"))
     page.has('kept can be submitted', '#findings', 20)
     page.click('Submit it')
@@ -252,7 +331,7 @@ def sessions(page, service, folder, manifest, token, with_answers, check):
     job = service.api('GET', f"jobs/{browser.run('location.hash').split('/')[2]}")
     check('the job is as it was meant', job['state'] == 'held' and job['priority'] == 70 and job['labels'] == {'show': 'night'}, job)
     page.go('#/submit')
-    check('the next one begins anew', browser.wait(f"!{field('hold it')}.checked && {field('Labels')}.value === '' && {field('Priority')}.value === '50'"), page.text('.submit'))
+    check('the next one begins anew', browser.wait(f"!{field('hold it')}.checked && !{field('strict')}.checked && {field('Labels')}.value === '' && {field('Priority')}.value === '50'"), page.text('.submit'))
     service.api('POST', f"jobs/{job['id']}/cancel")
     second = browser.tab()
     try:

@@ -261,6 +261,7 @@ def made_up(page, answers, check):
     color = "(image => { if (!image?.naturalWidth) return ''; const canvas = new OffscreenCanvas(48, 36), context = canvas.getContext('2d'); context.drawImage(image, 0, 0); return [...context.getImageData(20, 5, 1, 1).data].join(); })(document.querySelector('.thumbs .thumb img'))"
     check('a picture has the name of its file', browser.wait("[...document.querySelectorAll('.thumb-name')].some(one => one.textContent === 'night-5.tif')"), page.text('.thumbs'))
     browser.wait(f"{color} !== ''")
+    check('its link says the name once', browser.run("(link => link.querySelector('img').alt + ' ' + link.querySelector('.thumb-name bdi').textContent)([...document.querySelectorAll('.thumbs a.thumb')].find(one => one.querySelector('img')))").startswith('result night-'), page.text('.thumbs'))
     first = browser.run(color)
     page.go('#/workers')
     page.go(f'#/runs/{LIVE}')

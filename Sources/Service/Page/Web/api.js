@@ -122,6 +122,15 @@ addEventListener('pageshow', () => tellWindows(false));
 /** Two requests for pictures at a time, and one if other windows are seen, too. The newest is the first, because it is what somebody looks at now. */
 const waiting = [], most = () => seen.size ? 1 : 2;
 let running = 0;
+/**
+ * Sends a request for a picture when it is the turn of this window. Three windows and more share the connections that are left, and
+ * the browser lets one after the other have them. Old browsers, and pages without TLS, have no such locks.
+ */
+function inTurn(signal, body) {
+  const all = [...seen, me].sort(), places = Math.max(1, 5 - all.length);
+  if (all.length <= places || !navigator.locks) return body();
+  return navigator.locks.request(`penumbra pictures ${all.indexOf(me) % places}`, {signal}, body);
+}
 const wait = (seconds, signal) => new Promise((done, fail) => {
   const timer = setTimeout(done, seconds * 1000);
   signal.addEventListener('abort', () => { clearTimeout(timer); fail(signal.reason); }, {once: true});
@@ -158,7 +167,7 @@ function askLater(next, error) {
 async function fetchPicture({address, signal, body}) {
   for (let tries = 1; ; tries++) {
     try {
-      return await (await request(body ? 'POST' : 'GET', address, body, {signal})).blob();
+      return await inTurn(signal, async () => (await request(body ? 'POST' : 'GET', address, body, {signal})).blob());
     } catch (error) {
       if (![429, 503].includes(error.status) || isPreparing(error) || tries === 8) throw error;
       await wait(Math.min(10, error.retryAfter || 1), signal);

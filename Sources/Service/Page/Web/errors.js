@@ -1,5 +1,5 @@
 // Failed frames, grouped by what is wrong.
-import {action, announce, copyable, failed, fill, fileName, h, path, problemText, renew, visible} from './dom.js';
+import {action, announce, copyable, failed, fill, fileName, h, path, problemText, renew, say, visible} from './dom.js';
 import {encoded, get, retryRun} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
@@ -99,7 +99,7 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
     const {first, last} = group, isRepaired = group.repaired === group.count;
     const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
-    if (!kept.has(group.id)) kept.set(group.id, {lines: h('div.lines'), outcome: h('div', {role: 'status'})});
+    if (!kept.has(group.id)) kept.set(group.id, {lines: h('div.lines'), outcome: h('div.outcome')});
     const {lines, outcome} = kept.get(group.id);
     if (isRepaired) fill(lines);
     // The latest run is the first one.
@@ -133,7 +133,7 @@ export function errorsView(_, view) {
       const answer = await get('errors');
       if (isClosed) return;
       view.removeAttribute('aria-busy');
-      number.textContent = answer.frames ? `${plural(answer.frames, 'failed picture')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
+      say(number, answer.frames ? `${plural(answer.frames, 'failed picture')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '');
       renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed picture.')));
     } catch (error) {
       if (isClosed || !view.hasAttribute('aria-busy')) throw error;

@@ -38,7 +38,7 @@ async function setPaused(job, value) {
 /** The actions of a job, each with the states in which it makes sense. */
 const actions = {
   pause: {text: 'Pause', key: 'p', title: 'Give workers nothing more to do. Pictures in work are finished first (p)', fits: job => job.state === 'running' && !job.cancelling && !isPaused(job), body: job => setPaused(job, true)},
-  resume: {text: 'Resume', key: 'p', title: 'Go on (p)', fits: job => isPaused(job) && !job.cancelling, body: job => setPaused(job, false)},
+  resume: {text: 'Resume', key: 'p', title: 'Let it continue (p)', fits: job => isPaused(job) && !job.cancelling, body: job => setPaused(job, false)},
   next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next && mayRunNext(), body: job => post(job, 'run-next')},
   hold: {text: 'Hold', key: 'h', title: 'Do not start before it is released (h)', fits: job => job.state === 'waiting', body: job => post(job, 'hold')},
   release: {text: 'Release', key: 'h', title: 'Let it start (h)', fits: job => job.state === 'held', body: job => post(job, 'release')},
@@ -89,7 +89,8 @@ export function jobActions(job, changed) {
 
 /** The priority of a job, which a click changes by 10, up to the highest one that the token allows. */
 export function priorityStepper(job, changed = () => {}) {
-  const value = h('output', job.priority), highest = highestPriority();
+  // What changes it is said once. Rows that show other jobs while somebody scrolls say nothing.
+  const value = h('output', {'aria-live': 'off'}, job.priority), highest = highestPriority();
   const set = async to => {
     const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(highest, to))});
     announce(`Job ${job.id}: priority ${answer.priority}`);
@@ -178,7 +179,7 @@ async function isThere(run) {
 
 export function jobView(id, view) {
   // Whoever hands a job in, or sees it wait, wants to see its run.
-  let job = null, wrote = '', hasRun = false, leads = submitted.delete(`${id}`), isClosed = false;
+  let job = null, source = null, wrote = '', hasRun = false, leads = submitted.delete(`${id}`), isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log), share = bar(0, 'Progress');
   share.hidden = true;
@@ -190,10 +191,13 @@ export function jobView(id, view) {
 
   async function loadManifest() {
     try {
-      const {text, manifest: file} = await get(`jobs/${id}/manifest`);
+      const found = await get(`jobs/${id}/manifest`), {text} = found;
+      source = found;
       renew(manifest, text, () => visible(text, true));
-      say(manifestWords, file ? 'This is what the file has now.' : 'It was submitted as a text, and is no file.');
+      say(manifestWords, found.manifest ? 'This is what the file has now.' : 'It was submitted as a text, and is no file.');
     } catch (error) {
+      // The path of the manifest is known anyway.
+      source = {manifest: job.manifest};
       if (!(error instanceof Problem) || error.status === 404) return;
       renew(manifestWords, error.message, () => problemText(error));
     }
@@ -214,7 +218,11 @@ export function jobView(id, view) {
       return;
     }
     show();
-    if (isFirst) await loadManifest();
+    if (isFirst) {
+      await loadManifest();
+      if (isClosed) return;
+      show();
+    }
     if (hasRun && job.state === 'failed') await learnRepairs(await get(`runs/${encoded(job.run)}/errors`));
     if (hasRun) {
       renew(place, job.run, () => results(job.run));
@@ -251,11 +259,13 @@ export function jobView(id, view) {
     const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
     renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
-    renew(known, [job, isRepaired(job), farm.repaired.get(job.run)], () => facts(
+    renew(known, [job, source, isRepaired(job), farm.repaired.get(job.run)], () => facts(
       ['Place in the queue', job.position && `${job.position}`],
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
       ['Not before', job.not_before && when(job.not_before)],
-      ['Manifest', path(job.manifest)],
+      // A text has no file. The path that the farm has for it would lead nobody anywhere.
+      ['Manifest', source && (source.manifest ? path(source.manifest) : [source.name ? [h('bdi', visible(`${source.name}.yaml`)), ', '] : null, 'submitted as a text. ', h('button', {type: 'button', class: 'quiet', onclick: () => manifest.focus()}, 'Look at it')])],
+      ['Folder', source?.folder && path(source.folder)],
       ['Owner', h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]])))],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
       ['Kept', job.kept_by_reason && h('ul.plain', keptWords(job.kept_by_reason).map(words => h('li', visible(words))))],

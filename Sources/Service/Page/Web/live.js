@@ -127,9 +127,11 @@ async function again() {
     if (!stream) follow();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
+    // Somebody has signed out meanwhile.
+    if (!isWanted) return;
     lose(error.type ? error.message : null);
     // Without a session the page stops this, unless it cannot find out whether it has another one.
-    if (isWanted) later(Math.min(60, error.retryAfter || 0));
+    later(Math.min(60, error.retryAfter || 0));
   } finally { isAsking = false; }
 }
 /** A stream of events does not say why it was refused. A plain request does. */

@@ -99,7 +99,7 @@ function showLink() {
 let wasLost = false;
 live.on('state', state => {
   showLink();
-  if (state === 'lost') announce('The connection is lost. What is shown may be old.');
+  if (state === 'lost') announce(`The connection is lost${live.reason ? `: ${plain(live.reason)}` : ''}. What is shown may be old.`);
   if (state === 'live' && wasLost) announce('The connection is back.');
   wasLost = state === 'lost' || wasLost && state === 'connecting';
 });
@@ -159,7 +159,17 @@ function signIn(words = '') {
   h('input', {class: 'unseen', autocomplete: 'username', value: 'penumbra', tabindex: -1, 'aria-hidden': 'true', readonly: true}), h('label.field', h('span', 'Token'), token, h('small', 'begins with pnb_')), trouble, button);
   fill(view, form);
   token.focus();
+  if (words) lookAgain();
 }
+/**
+ * Looks whether there is a session again. Whoever signs in with another token ends the session before, and it takes a moment until
+ * the browser has the new one. Without a message of another tab nothing else would tell.
+ */
+function lookAgain() {
+  const mine = shown;
+  for (const seconds of [1, 3, 10]) setTimeout(() => { if (mine === shown && !farm.session) checkSession(); }, 1000 * seconds);
+}
+document.addEventListener('visibilitychange', () => { if (!document.hidden && !farm.session && place('token')) checkSession(); });
 async function askToSignOut() {
   if (await ask('Sign out?', 'To sign in again you need your token.', 'Sign out')) await signOut();
 }

@@ -142,7 +142,7 @@ export function frameMap(open, fileOf) {
     const cells = Math.ceil(states.length / Math.max(1, group));
     for (side = 18; side > 2; side--) if (Math.floor(width / side) * Math.floor(room / side) >= cells) break;
     columns = Math.max(1, Math.min(Math.floor(width / side), Math.max(cells, 1)));
-    while (side === 2 && Math.ceil(cells / columns) * side > 1600) { group++; return layOutWith(width); }
+    if (side === 2 && Math.ceil(cells / columns) * side > 1600) return layOutWith(width);
     pen(canvas, columns * side, Math.ceil(cells / columns) * side);
     whole = true;
     ask();
@@ -315,7 +315,7 @@ export function frameMap(open, fileOf) {
 
 /** The tiles of a frame as they fill. */
 function tileMap() {
-  const title = h('p.tile-title'), canvas = h('canvas', {role: 'img'});
+  const title = h('p.tile-title'), canvas = h('canvas', {'aria-hidden': 'true'});
   const element = h('div.tiles', title, canvas);
   let file = '';
   element.show = ({frame, page, tiles, columns, done}, name) => {
@@ -330,9 +330,7 @@ function tileMap() {
       context.fillStyle = isDone ? color.done : color.line;
       context.fillRect(tile % columns * side, Math.floor(tile / columns) * side, side - gap, side - gap);
     }
-    const words = `${file ? `${plain(file)}, ` : ''}${pictureName(frameName(frame, page))}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;
-    say(title, words);
-    canvas.setAttribute('aria-label', words);
+    say(title, `${file ? `${plain(file)}, ` : ''}${pictureName(frameName(frame, page))}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`);
   };
   return element;
 }

@@ -75,6 +75,7 @@ export function pictureList(run, map) {
     if (!element.isConnected) return;
     const files = new Map(frames.map(one => [frameName(one.frame, one.page), fileName(one.input)]));
     for (const one of wanted) {
+      if (!element.isConnected) return;
       const shown = known.get(keyOf(one)), file = files.get(one.frame) ?? await frameFile(run, one.frame);
       if (file) shown?.rename(file);
     }

@@ -61,7 +61,7 @@ export function queueView(query, view) {
   fill(view, h('div.tools', h('h1.unseen', 'Queue'), search, chips, number, bulk), trouble, table, empty);
 
   function make(first) {
-    const state = cell('badge'), name = h('a.job-name'), tag = cell('quiet'), labels = h('span'), share = bar(0, 'Progress'), percents = cell('percent'), why = cell('why'), time = cell('quiet time');
+    const state = cell('badge'), name = h('a.job-name'), tag = cell('quiet'), labels = h('span'), share = bar(0, 'Progress'), percents = h('span.percent', {'aria-hidden': 'true'}), why = cell('why'), time = cell('quiet time');
     const stepper = priorityStepper(first, taken), row = jobActions(first, taken);
     const cells = [h('span', state), h('span.what', name, tag, labels), h('span.progress', share, percents, why), h('span', stepper), h('span', time), h('span.end', row)];
     cells.update = job => {
@@ -74,7 +74,7 @@ export function queueView(query, view) {
       const text = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`);
       if (labels.title !== text.join(' ')) { labels.title = text.join(' '); fill(labels, text.slice(0, 3).map(one => h('span.label', visible(one)))); }
       share.hidden = percents.hidden = !isRunning;
-      if (isRunning) { const {share: done} = progress(news); share.set(done); percents.say(percent(done)); }
+      if (isRunning) { const {share: done} = progress(news); share.set(done); say(percents, percent(done)); }
       const words = because(job);
       why.say(words);
       why.title = words;

@@ -191,7 +191,6 @@ export function runView(name, view) {
     fill(verified, h('p', {class: others.length ? 'trouble' : 'well'}, others.length ? '✗\ufe0e ' : '✓\ufe0e ',
       total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words === 'as published' ? 'unchanged' : words}`).join(', ')}` : 'The run has published no outputs.'),
     others.length ? h('ul.plain', others.slice(0, 100).map(one => h('li', `${one.state}: `, path(one.path ?? '')))) : null);
-    announce(verified.textContent);
   }
 
   const endings = [
@@ -228,6 +227,7 @@ export function runView(name, view) {
         const [, id] = /^job-(\d+)-/.exec(name) ?? [];
         if (error.status !== 404 || isClosed || !id) throw error;
         const {state} = await get(`jobs/${id}`);
+        if (isClosed) return false;
         // The job waits, or it ended before it began a run. Its own page says why.
         if (!['starting', 'running'].includes(state)) { location.replace(`#/jobs/${id}`); return false; }
         fill(reason, 'The run begins …');
@@ -236,7 +236,7 @@ export function runView(name, view) {
     }
   }
   const begin = async () => {
-    if (!await untilItIsThere()) return;
+    if (!await untilItIsThere() || isClosed) return;
     place.load();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);

@@ -1,6 +1,6 @@
 // All runs, also those that somebody has begun by hand.
 import {bar, failed, fill, h, say, visible} from './dom.js';
-import {get} from './api.js';
+import {encoded, get} from './api.js';
 import {calmly, farm, learnRepairs, onFarm} from './farm.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -12,7 +12,7 @@ export function runsView(query, view) {
   const number = h('span.number', {role: 'status'}), trouble = h('div'), empty = h('div.empty', {hidden: true});
   const table = list({
     label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Pictures', 'Started'], key: run => run.run,
-    open: run => { location.hash = `#/runs/${run.run}`; },
+    open: run => { location.hash = `#/runs/${encoded(run.run)}`; },
     make(run) {
       const state = cell('badge'), share = bar(0, 'Progress'), figures = cell('why'), name = h('a.job-name'), id = h('bdi.quiet'), time = h('time.quiet');
       const cells = [h('span', state), h('span.what', name, id), h('span.progress', share, figures), h('span', time)];
@@ -21,7 +21,7 @@ export function runsView(query, view) {
         state.className = `badge ${now}`;
         if (id.textContent !== run.run) {
           fill(name, visible(run.job));
-          name.setAttribute('href', `#/runs/${run.run}`);
+          name.setAttribute('href', `#/runs/${encoded(run.run)}`);
           say(id, run.run);
           say(time, when(run.started));
           time.setAttribute('datetime', run.started);

@@ -18,7 +18,7 @@ export function schedulesView(_, view) {
       say(number, plural(schedules.length, 'schedule'));
       fill(body,
         unreadable.length ? h('p.trouble', `✗\ufe0e ${plural(unreadable.length, 'schedule')} cannot be read: `, visible(unreadable.map(one => typeof one === 'string' ? one : one.name ?? JSON.stringify(one)).join(', '))) : null,
-        schedules.length ? schedules.map(one) : h('div.empty', h('h2', 'Nothing is scheduled'), h('p', 'A schedule hands a job in at certain times, or when a folder changes.')));
+        schedules.length ? schedules.map(one) : h('div.empty', h('h2', 'Nothing is scheduled'), h('p', 'A schedule submits a job at certain times, or when a folder changes.')));
     } catch (error) {
       if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       fill(body, failed(error, soon.now));

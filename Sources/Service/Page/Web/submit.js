@@ -50,17 +50,18 @@ export function submitView(query, view) {
   let schema = null, filters = [], isValid = false, checked = '', warnings = [], doubts = {}, checking = null, version = 0;
   const controllers = new Set(), ending = new AbortController();
   const folder = h('input', {id: 'folder', list: 'folders', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
-  const write = editor({value: isText(kept.get('draft')) && kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
+  const draft = isText(kept.get('draft')) ? kept.get('draft') : '';
+  const write = editor({value: draft || example, schema: () => schema, changed: () => { keepDraft(); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   // The browser's own undo does not know texts that the page has set. So the page keeps the text from before.
-  let before = null, name = null;
+  let before = null, name = draft && kept.get('name') || null;
   const back = h('button', {type: 'button', hidden: true, onclick: () => { const old = before; back.hidden = true; setFolder(old.folder); name = old.name; write.set(old.text); write.area.focus(); }}, 'Put back what was there');
   // They are kept like the text: a job that was to be held must not run at once because the session has ended meanwhile.
   let order = {};
   try { order = JSON.parse(kept.get('order') || '{}'); } catch { /* It was kept by another version of the page. */ }
-  const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(order.priority ?? 50, highestPriority())}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false});
+  const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(order.priority ?? 50, highestPriority())}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false}), strict = h('input', {type: 'checkbox', checked: order.strict ?? false});
   const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''});
-  const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, after: after.value, label: label.value}));
+  const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, strict: strict.checked, after: after.value, label: label.value}));
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
   const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
@@ -80,16 +81,21 @@ export function submitView(query, view) {
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
         ofText, ofFile, refusal, write,
-        h('details', {open: Boolean(order.hold || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: keepOrder}, h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')))),
+        h('details', {open: Boolean(order.hold || order.strict || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: keepOrder}, h('summary', 'Priority, order, labels and more'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')),
+          h('label.check.wide', strict, h('span', 'strict: known problems count as failures ', h('small.quiet', 'These are pictures that are still broken from an earlier run, and outputs that were kept because somebody has edited them.'))))),
         h('div.buttons', hand, plan), hopeless),
       preview.element),
     planned);
 
   // ---- The text
   const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim(), ...name ? {name} : {}}, ...more});
+  /** Keeps what belongs together: a tab must not take the name or the folder of a text that another tab has. */
+  function keepDraft() {
+    for (const [key, value] of Object.entries({draft: write.area.value, folder: folder.value.trim(), name: name ?? ''})) kept.set(key, value);
+  }
   function setFolder(value) {
     folder.value = value;
-    kept.set('folder', value);
+    keepDraft();
   }
   function choose(value) {
     isFile = value;
@@ -167,7 +173,7 @@ export function submitView(query, view) {
     if (!isOwnDrag) take(first);
     isOwnDrag = false;
   }, {signal});
-  for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { kept.set(key, input.value.trim()); checkSoon(); });
+  for (const [input, keep] of [[folder, keepDraft], [place, () => kept.set('path', place.value.trim())]]) input.addEventListener('input', () => { keep(); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
     refusal.hidden = true;
@@ -222,7 +228,7 @@ export function submitView(query, view) {
     }
   }
   async function submit() {
-    const more = {priority: Number(priority.value), ...hold.checked ? {hold: true} : {}};
+    const more = {priority: Number(priority.value), ...hold.checked ? {hold: true} : {}, ...strict.checked ? {strict: true} : {}};
     const needs = after.value.split(/[\s,]+/).filter(Boolean).map(Number);
     if (needs.length) more.after = needs;
     const labels = Object.fromEntries(label.value.trim().split(/\s+/).filter(Boolean).map(part => { const at = part.indexOf('='); return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]; }));
@@ -306,8 +312,8 @@ export function submitView(query, view) {
       try {
         const blobs = await Promise.all([place === beforePlace ? before : picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
         [before, beforePlace] = [blobs[0], place];
-        await show(blobs);
-        if (mine !== controller) return;
+        await show(blobs, mine.signal);
+        if (mine.signal.aborted) return;
         fill(trouble);
         doubt('preview', null);
         overview.load(picked, request);
@@ -326,9 +332,11 @@ export function submitView(query, view) {
       }
     }
     /** Puts both pictures into the page when they are decoded, so that nothing moves meanwhile. */
-    async function show(blobs) {
+    async function show(blobs, signal) {
       const next = blobs.map(blob => URL.createObjectURL(blob)), images = ['before', 'after'].map((name, index) => h('img', {src: next[index], alt: `${name} the filters`, draggable: 'false'}));
       await Promise.all(images.map(image => image.decode().catch(() => {})));
+      // Newer ones are on their way, or somebody has gone on.
+      if (signal.aborted) { for (const url of next) URL.revokeObjectURL(url); return; }
       const old = urls;
       urls = next;
       [[left, 'before'], [right, 'after']].forEach(([side, name], index) =>
@@ -470,12 +478,14 @@ export function submitView(query, view) {
   async function begin() {
     setValid(false);
     const [known, {jobs}] = await Promise.all([Promise.all([get('schema'), get('filters')]), get('jobs?limit=100')]);
+    if (signal.aborted) return;
     [schema, filters] = known;
     // The folders of earlier jobs are offered, and the last one is the first guess.
     const used = [...new Set(jobs.map(job => job.manifest.replace(/\/[^/]*$/, '') || '/'))];
     fill(folders, used.map(value => h('option', {value})));
     if (used[0] && !folder.value) folder.value = used[0];
     if (/^\d+$/.test(query.get('job') ?? '')) await takeJob(query.get('job'));
+    if (signal.aborted) return;
     showSource();
     await check();
   }

@@ -29,21 +29,21 @@ const reasons = {'/problems/broken-picture': 'broken picture', '/problems/no-pic
 /** A picture of a frame. `side` is `before` or `after`. `link` is where a click leads. `cause` is shown if there is no picture. */
 export function thumb({run, frame, side, name, link, cause}) {
   const address = frameAddress(run, frame, `picture?side=${side}&width=480`);
-  const place = h('span.place'), label = h('bdi', plain(name));
-  const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span.thumb-name', label));
+  const place = h('span.place'), label = h('bdi', {title: plain(name)}, plain(name));
+  const element = h(link ? 'a' : 'span', {class: 'thumb', href: link}, place, h('span.thumb-name', label));
   let controller = null, isShown = false;
-  const altText = () => `${side === 'before' ? 'before' : 'result'}: ${plain(name)}`;
+  // Its name stands below it.
+  const alt = side === 'before' ? 'before' : 'result';
   /** The name was not known at first. */
   element.rename = text => {
-    name = text;
-    setText(label, plain(name));
-    element.title = plain(name);
-    place.querySelector('img')?.setAttribute('alt', altText());
+    label.title = plain(text);
+    setText(label, label.title);
+    place.querySelector('img')?.setAttribute('title', label.title);
   };
   const show = url => {
     // Once the picture is decoded, its bytes are of no use any more.
     const done = () => URL.revokeObjectURL(url);
-    fill(place, h('img', {src: url, alt: altText(), onload: done, onerror: () => { done(); say('not shown'); }}));
+    fill(place, h('img', {src: url, alt, title: label.title, onload: done, onerror: () => { done(); say('not shown'); }}));
   };
   const say = words => fill(place, h('span.none', words));
   element.load = async () => {

@@ -7,12 +7,12 @@ import {bytes, count, elapsed, plural, taskName, when} from './words.js';
 
 export function workersView(_, view) {
   let runs = [], isKnown = false, lost = new Map(), diagnosis = null, isClosed = false;
-  const number = h('span.number', {role: 'status'}), body = h('div.groups'), idle = h('div.empty', {hidden: true}, h('h2', 'No worker is busy'), h('p', 'Workers begin with a run, and end with it.')), up = h('span'), service = h('div'), trouble = h('div'), problems = h('div');
+  const number = h('span.number'), body = h('div.groups'), idle = h('div.empty', {hidden: true}, h('h2', 'No worker is busy'), h('p', 'Workers begin with a run, and end with it.')), up = h('span'), service = h('div'), trouble = h('div'), problems = h('div');
   const drain = may('admin') ? action('Drain', async () => {
     const drained = !farm.status?.drained;
     setStatus(await send('POST', 'drain', {drained}));
     show();
-  }, {title: 'A drained service starts no jobs; runs that are open go on'}) : null;
+  }, {title: 'A drained service starts no jobs. Open runs continue'}) : null;
   fill(view, h('div.tools', h('h1.unseen', 'Workers'), number, drain), trouble, problems, body, idle, h('section', h('h2', 'The service'), service));
 
   function show() {
@@ -36,7 +36,7 @@ export function workersView(_, view) {
       title.setAttribute('href', link);
       renew(title, run.job, () => visible(run.job));
       say(name, run.run);
-      say(words, [`${plural(run.leased, 'task')} at work`, run.limit != null ? `at most ${run.limit}` : '', run.wanted > run.leased ? `${count(run.wanted)} could run` : '', `${plural(run.processes.length, 'process', 'processes')} with ${bytes(memory)}`, lost.get(run.run) ? `${plural(lost.get(run.run), 'worker')} lost so far` : ''].filter(Boolean).join(' · '));
+      say(words, [`${plural(run.leased, 'task')} in work`, run.limit != null ? `at most ${run.limit}` : '', run.wanted > run.leased ? `${count(run.wanted)} could run` : '', `${plural(run.processes.length, 'process', 'processes')} with ${bytes(memory)}`, lost.get(run.run) ? `${plural(lost.get(run.run), 'worker')} lost so far` : ''].filter(Boolean).join(' · '));
       table.hidden = !run.slots.length;
       table.setAttribute('aria-label', `Workers of ${run.job}`);
       each(slots, run.slots, one => one.slot, () => slot(link));
