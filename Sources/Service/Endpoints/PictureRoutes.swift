@@ -101,7 +101,7 @@ extension Service {
             place: order.source.place, name: order.source.name, options: options, input: order.input,
             at: order.middle, size: order.size, output: order.output)
         do {
-            let bytes = try await queries.preview(query)
+            let bytes = try await queries.preview(query, for: request.queueCaller().owner)
             return APIResponse(headers: ["Content-Type": "image/png"], body: .bytes(bytes))
         } catch FarmQueryError.busy {
             // Most previews take less than a second.
