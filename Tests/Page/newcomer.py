@@ -16,7 +16,7 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    for part in (waits, all_pictures, repairs, words, looks):
+    for part in (waits, all_pictures, repairs, words, looks, greets):
         if not only or part.__name__ in only:
             part(page, service, check, folder, manifest)
 
@@ -251,3 +251,36 @@ def looks(page, service, check, folder, manifest):
     page.go(f"#/runs/{done['run']}/frames/5")
     check('somebody who comes from elsewhere sees the whole picture', browser.wait("document.querySelector('.compare input')?.value === '500'", 20), page.text('.compare'))
     page.picture('new-frame')
+
+
+def greets(page, service, check, folder, manifest):
+    browser = page.browser
+    print('Somebody who has typed nothing')
+    page.sign_in(service.token('kim', 'submit')['token'])
+    page.go('#/submit')
+    check('sees an example, and what to do with it', page.has('this text shows what a manifest looks like', '#findings') and page.has('Name the folder of your pictures', '#findings'), page.text('#findings'))
+    red = "[...document.querySelectorAll('#view .trouble, #findings .error')].filter(one => one.offsetParent && one.textContent).map(one => one.textContent)"
+    check('and no errors, also after a while', not browser.wait(f'{red}.length', 3), browser.run(red))
+    submit = "[...document.querySelectorAll('#view button')].find(one => one.textContent.startsWith('Submit it'))"
+    check('and cannot submit it', browser.run(f"{submit}.disabled && {submit}.textContent === 'Submit it'"), browser.run(f'{submit}?.outerHTML'))
+    page.picture('new-submit')
+    page.accessible('the first visit of Submit')
+    page.click('Example')
+    check('nor after a click on Example', not browser.wait(f'{red}.length', 2), browser.run(red))
+    browser.run("document.getElementById('folder').focus()")
+    browser.key('a', control=True)
+    browser.paste(folder)
+    check('with a folder the example is checked', page.has('night is accepted, but its preview failed', '#findings', 20), page.text('#findings'))
+    trouble = "document.querySelector('.preview > .trouble').textContent"
+    check('and the preview says what is wrong', browser.wait(f'{trouble}.includes("photos")'), browser.run(trouble))
+    browser.run("document.getElementById('manifest').focus()")
+    browser.key('a', control=True)
+    browser.paste(manifest('greeted', 'wedding', '[{bilateral: {radius: 20}}]').rstrip())
+    check('which goes as soon as the text changes', browser.run(trouble) == '' and browser.run("document.querySelector('#findings').classList.contains('old')"), browser.run(trouble))
+    check('then the new text can be submitted', page.has('greeted can be submitted', '#findings', 20) and browser.wait("!document.querySelector('#findings').classList.contains('old')"), page.text('#findings'))
+    browser.wait("document.querySelectorAll('.preview img').length === 2 && !document.querySelector('.preview').hasAttribute('aria-busy')", 30)
+    choose = lambda name: browser.run(f"(field => {{ field.value = '{name}'; field.dispatchEvent(new Event('input', {{bubbles: true}})); }})(document.getElementById('preview-input'))")
+    choose('wedding/none.png')
+    check('a picture that is not there is a trouble of the preview', browser.wait(f'{trouble}.includes("none.png")', 20), browser.run(trouble))
+    choose('wedding/img-03.png')
+    check('which goes as soon as another picture is chosen', browser.run(trouble) == '', browser.run(trouble))
