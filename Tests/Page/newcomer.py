@@ -16,7 +16,7 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    for part in (waits, all_pictures, repairs, words, looks, greets):
+    for part in (waits, all_pictures, repairs, words, looks, greets, others):
         if not only or part.__name__ in only:
             part(page, service, check, folder, manifest)
 
@@ -284,3 +284,45 @@ def greets(page, service, check, folder, manifest):
     check('a picture that is not there is a trouble of the preview', browser.wait(f'{trouble}.includes("none.png")', 20), browser.run(trouble))
     choose('wedding/img-03.png')
     check('which goes as soon as another picture is chosen', browser.run(trouble) == '', browser.run(trouble))
+
+
+def others(page, service, check, folder, manifest):
+    browser = page.browser
+    print('Jobs of others, and of schedules')
+    with open(f'{folder}/often.yaml', 'w') as file:
+        file.write(manifest('often', 'one'))
+    service.api('POST', 'schedules', {'name': 'often', 'watch': {'quiet': 1}, 'submit': {'manifest': f'{folder}/often.yaml'}})
+    number = len(os.listdir(f'{folder}/one'))
+    scheduled = lambda: [job for job in service.api('GET', 'jobs?owner=watch:often')['jobs']]
+    end = time.monotonic() + 60
+    while not scheduled() and time.monotonic() < end:
+        with open(f'{folder}/one/img-{number:02d}.png', 'wb') as file:
+            file.write(picture(240, 180, number))
+        number += 1
+        wait_for(scheduled, 5)
+    job = service.wait(scheduled()[0]['id'])
+    held = service.submit(text=manifest('of-somebody', 'one'), folder=folder, hold=True)
+    row = lambda number: f"document.getElementById('row-jobs-{number}')"
+    buttons = lambda where: browser.run(f"[...{where}.querySelectorAll('button[data-act]')].filter(one => one.offsetParent).map(one => one.textContent)")
+    for scope, sees in (('submit', False), ('admin', True)):
+        page.sign_in(service.token(f'kim-{scope}', scope)['token'])
+        page.go('#/queue')
+        browser.wait(f"{row(job['id'])} && {row(held)}")
+        check(f"{scope}: the queue marks the job of a schedule", browser.run(f"{row(job['id'])}.querySelector('.label')?.textContent") == '◷\ufe0e often', browser.run(f"{row(job['id'])}.textContent"))
+        found = buttons(row(held))
+        check(f"{scope}: a job of somebody else has {'its' if sees else 'no'} buttons", ('Release' in found) == sees and bool(found) == sees, found)
+        page.picture(f'new-schedule-queue-{scope}')
+        page.go(f'#/jobs/{held}')
+        words = 'Only its owner and administrators change this job'
+        check(f"{scope}: its page says {'nothing of that' if sees else 'why'}", page.has('Owner', '.facts') and (words in page.text('.facts')) != sees, page.text('.facts'))
+        page.go(f"#/jobs/{job['id']}")
+        check(f'{scope}: the page of the job names the schedule', page.has('the schedule often', '.facts'), page.text('.facts'))
+        check(f"{scope}: {'and leads' if sees else 'without a link'} to it", browser.run("Boolean(document.querySelector('.facts a[href=\"#/schedules?name=often\"]'))") == sees, page.text('.facts'))
+    # The folder of the results comes last, and moves what is below it.
+    browser.wait("document.querySelector('.results .copy')")
+    page.click('the schedule often', '.facts')
+    check('which is marked, and has a link to its last job', browser.wait(f"document.querySelector('.wanted h2')?.textContent.startsWith('often') && document.querySelector('.wanted a[href=\"#/jobs/{job['id']}\"]')"), page.text())
+    page.picture('new-schedule')
+    page.accessible('schedules with a link to the last job')
+    service.api('DELETE', 'schedules/often')
+    service.api('POST', f'jobs/{held}/cancel')

@@ -1,7 +1,7 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, submitted, request, send, sendOnce} from './api.js';
-import {calmly, farm, highestPriority, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
+import {calmly, farm, highestPriority, learnRepairs, may, mayChange, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
 import {isOpen, keptWords, named, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
@@ -19,6 +19,12 @@ const isRepaired = job => job.state === 'failed' && job.exit_code === 1 && farm.
 export const repairWords = run => farm.repaired.get(run) ? `repaired by job ${farm.repaired.get(run)}` : 'repaired by a later run';
 /** What a pause does not end. */
 export const pausedWords = news => news?.leased ? `Paused. ${news.leased === 1 ? 'One task is' : `${news.leased} tasks are`} still in work and will be finished.` : 'Paused. Workers get nothing to do.';
+
+/** The schedule, or the watched folder, that has submitted a job. */
+export const scheduleOf = job => /^(?:schedule|watch):(.+)$/.exec(job.owner)?.[1];
+/** Leads those who may see schedules to that of a job. */
+export const scheduleLink = (job, text, properties = {}) => may('admin')
+  ? h('a', {href: `#/schedules?${new URLSearchParams({name: scheduleOf(job)})}`, ...properties}, visible(text)) : h('span', properties, visible(text));
 
 /**
  * Where a job is looked at: at its run, or on its own page while it waits. A job that waits may have a name for its run: it has tried to
@@ -74,7 +80,7 @@ export function jobActions(job, changed) {
     job = next;
     for (const {button, fits, key, text} of buttons) {
       if (isOther) button.rename(`${text.replace('…', '')} job ${job.id}`);
-      const isShown = may('submit') && fits(job);
+      const isShown = mayChange(job) && fits(job);
       // An error stays beside its button until it is pressed again.
       button.hidden = !isShown;
       const isOver = key === 'r' && retried.has(job.id);
@@ -105,7 +111,7 @@ export function priorityStepper(job, changed = () => {}) {
     if (next.id !== job.id) { less.rename(`Lower the priority of job ${next.id}`); more.rename(`Raise the priority of job ${next.id}`); }
     job = next;
     say(value, String(job.priority));
-    const isShown = may('submit') && isOpen(job.state);
+    const isShown = mayChange(job) && isOpen(job.state);
     less.hidden = more.hidden = !isShown;
     enable(less.button, job.priority > 0);
     enable(more.button, job.priority < highest);
@@ -266,7 +272,7 @@ export function jobView(id, view) {
       // A text has no file. The path that the farm has for it would lead nobody anywhere.
       ['Manifest', source && (source.manifest ? path(source.manifest) : [source.name ? [h('bdi', visible(`${source.name}.yaml`)), ', '] : null, 'submitted as a text. ', h('button', {type: 'button', class: 'quiet', onclick: () => manifest.focus()}, 'Look at it')])],
       ['Folder', source?.folder && path(source.folder)],
-      ['Owner', h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]])))],
+      ['Owner', [scheduleOf(job) ? scheduleLink(job, `the schedule ${scheduleOf(job)}`) : h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]]))), may('submit') && !mayChange(job) ? '. Only its owner and administrators change this job.' : null]],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
       ['Kept', job.kept_by_reason && h('ul.plain', keptWords(job.kept_by_reason).map(words => h('li', visible(words))))],
       ['Repaired by', isRepaired(job) && farm.repaired.get(job.run) ? jobLink(farm.repaired.get(job.run)) : null],
