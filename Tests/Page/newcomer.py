@@ -37,6 +37,8 @@ def waits(page, service, check, folder, manifest):
     browser.run(f'{link}.click()')
     reason = found['waiting_for']['words'].split(';')[0]
     check('where the whole reason can be read', page.has(reason, '.reason'), page.text())
+    run = service.api('GET', f'jobs/{first}')['run']
+    check('with a link to the run that goes on', browser.wait(f"[...document.querySelectorAll('.facts a')].some(one => one.getAttribute('href') === '#/runs/{run}')"), page.text('.facts'))
     page.picture('new-waits')
     page.go(f"#/runs/{found['run']}")
     check('the address of the run that it does not have yet leads there, too', browser.wait(f"location.hash === '#/jobs/{second}'") and page.has(reason, '.reason'), page.text())

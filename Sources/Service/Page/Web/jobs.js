@@ -200,7 +200,7 @@ export function jobView(id, view) {
       const found = await get(`jobs/${id}/manifest`), {text} = found;
       source = found;
       renew(manifest, text, () => visible(text, true));
-      say(manifestWords, found.manifest ? 'This is what the file has now.' : 'It was submitted as a text, and is no file.');
+      say(manifestWords, found.manifest ? 'This is what the file has now.' : 'This is the text that was submitted.');
     } catch (error) {
       // The path of the manifest is known anyway.
       source = {manifest: job.manifest};
@@ -250,7 +250,7 @@ export function jobView(id, view) {
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
     const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
-    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them were ${reason}.` : resultWords(job);
+    const words = job.state === 'waiting' && reason ? reason.replace(/^(waits )?/, waits => waits ? 'Waits ' : 'Waits: ') : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them were ${reason}.` : resultWords(job);
     renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (isClosed) return; if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
@@ -265,12 +265,14 @@ export function jobView(id, view) {
     const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
     renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
-    renew(known, [job, source, isRepaired(job), farm.repaired.get(job.run)], () => facts(
+    renew(known, [job, source, isRepaired(job), farm.repaired.get(job.run), [...farm.lives.keys()]], () => facts(
       ['Place in the queue', job.position && `${job.position}`],
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
+      // The service knows that a run is in the way, and not which one.
+      ['Runs now', /another run/.test(reason) && [...farm.lives.keys()].filter(run => run !== job.run).slice(0, 5).map((run, index) => [index ? ', ' : '', h('a', {href: `#/runs/${encoded(run)}`}, h('bdi', visible(run)))])],
       ['Not before', job.not_before && when(job.not_before)],
       // A text has no file. The path that the farm has for it would lead nobody anywhere.
-      ['Manifest', source && (source.manifest ? path(source.manifest) : [source.name ? [h('bdi', visible(`${source.name}.yaml`)), ', '] : null, 'submitted as a text. ', h('button', {type: 'button', class: 'quiet', onclick: () => manifest.focus()}, 'Look at it')])],
+      ['Manifest', source && (source.manifest ? path(source.manifest) : ['a text', source.name ? [' in place of the file ', h('bdi', visible(`${source.name}.yaml`))] : null, '. ', h('button', {type: 'button', class: 'quiet', onclick: () => manifest.focus()}, 'Look at it')])],
       ['Folder', source?.folder && path(source.folder)],
       ['Owner', [scheduleOf(job) ? scheduleLink(job, `the schedule ${scheduleOf(job)}`) : h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]]))), may('submit') && !mayChange(job) ? '. Only its owner and administrators change this job.' : null]],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],

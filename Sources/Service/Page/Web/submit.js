@@ -62,7 +62,7 @@ export function submitView(query, view) {
   let order = {};
   try { order = JSON.parse(kept.get('order') || '{}'); } catch { /* It was kept by another version of the page. */ }
   const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(order.priority ?? 50, highestPriority())}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false}), strict = h('input', {type: 'checkbox', checked: order.strict ?? false});
-  const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''});
+  const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''}), orderTrouble = h('p.trouble.wide', {role: 'alert'});
   const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, strict: strict.checked, after: after.value, label: label.value}));
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
@@ -83,7 +83,7 @@ export function submitView(query, view) {
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
         ofText, ofFile, refusal, write,
-        h('details', {open: Boolean(order.hold || order.strict || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: keepOrder}, h('summary', 'Priority, order, labels and more'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')),
+        h('details', {open: Boolean(order.hold || order.strict || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: () => { keepOrder(); enableSubmit(); }}, h('summary', 'Priority, order, labels and more'), h('div.form', orderTrouble, field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')),
           h('label.check.wide', strict, h('span', 'strict: known problems count as failures ', h('small.quiet', 'These are pictures that are still broken from an earlier run, and outputs that were kept because somebody has edited them.'))))),
         h('div.buttons', hand, plan), hopeless),
       preview.element),
@@ -204,9 +204,20 @@ export function submitView(query, view) {
     hand.button.textContent = error ? 'Submit it anyway' : 'Submit it';
     hand.button.classList.toggle('primary', !error);
   }
+  /** What is wrong with the fields beside the manifest. */
+  function wrongOrder() {
+    const number = Number(priority.value);
+    if (!priority.value || !Number.isInteger(number) || number < 0 || number > highestPriority()) return `The priority is no whole number from 0 to ${highestPriority()}.`;
+    return /^[\d\s,]*$/.test(after.value) ? '' : 'The jobs after which it comes are no numbers with commas.';
+  }
+  function enableSubmit() {
+    const wrong = wrongOrder();
+    say(orderTrouble, wrong && `✗\ufe0e ${wrong}`);
+    enable(hand.button, isValid && !wrong);
+  }
   function setValid(value) {
     isValid = value;
-    enable(hand.button, value);
+    enableSubmit();
     enable(plan.button, value);
   }
   /** Says what is wrong. What is shown of an earlier text stays, and is marked. */
