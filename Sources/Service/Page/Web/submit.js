@@ -389,7 +389,7 @@ export function submitView(query, view) {
     /** The whole picture, small. A click says which part of it is shown with exact pixels. */
     function overviewPart() {
       const canvas = h('canvas', {role: 'img', 'aria-label': 'The whole picture'}), mark = h('span.mark', {'aria-hidden': 'true'});
-      const element = h('div', {hidden: true}, h('div.whole', canvas, mark), h('small.quiet', 'The whole picture. Click on the part that you want to see.'));
+      const element = h('div', {hidden: true}, h('div.whole', canvas, mark), h('small.quiet', 'The whole picture, before the filters. The mark is at the part above. Click on the part that you want to see.'));
       let shownSource = null, asked = null;
       const place = () => { mark.style.left = `${percentOf(x)}%`; mark.style.top = `${percentOf(y)}%`; };
       function point(event) {
