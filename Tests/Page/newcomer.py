@@ -35,8 +35,8 @@ def waits(page, service, check, folder, manifest):
     link = f"document.getElementById('row-jobs-{second}')?.querySelector('.job-name')"
     check('the queue leads to its own page', browser.wait(f"{link}?.getAttribute('href') === '#/jobs/{second}'"), browser.run(f'{link}?.outerHTML'))
     browser.run(f'{link}.click()')
-    reason = found['waiting_for']['words'].split(';')[0]
-    check('where the whole reason can be read', page.has(reason, '.reason'), page.text())
+    reason = found['waiting_for']['words'].split(';')[0].removeprefix('long-again: ')
+    check('where the whole reason can be read', page.has(f'Waits: {reason}', '.reason'), page.text())
     run = service.api('GET', f'jobs/{first}')['run']
     check('with a link to the run that goes on', browser.wait(f"[...document.querySelectorAll('.facts a')].some(one => one.getAttribute('href') === '#/runs/{run}')"), page.text('.facts'))
     page.picture('new-waits')

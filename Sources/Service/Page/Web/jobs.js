@@ -3,7 +3,7 @@ import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, prob
 import {Problem, encoded, get, submitted, request, send, sendOnce} from './api.js';
 import {calmly, farm, highestPriority, learnRepairs, may, mayChange, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
-import {isOpen, keptWords, named, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+import {isOpen, keptWords, named, plural, progress, percent, elapsed, sign, when, withoutPath, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
 /** Jobs that this page has retried. The next retry is one of the new job. */
@@ -133,7 +133,7 @@ export function because(job) {
     const {left} = progress(now);
     return [now.isPaused ? (now.leased ? `${now.leased} still in work` : 'no work is given out') : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
   }
-  if (job.state === 'waiting') return (job.waiting_for?.words ?? '').replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
+  if (job.state === 'waiting') return withoutPath(job.waiting_for?.words, job.name).replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
   if (job.state === 'held') return 'until it is released';
   if (isRepaired(job)) return repairWords(job.run);
   const result = resultWords(job).replace(/^failed: ([^:/]*: )?/, '');
