@@ -28,7 +28,7 @@ export function schedulesView(query, view) {
     }
   }
   function one(schedule) {
-    return h('article', {class: 'group' + (schedule.enabled ? '' : ' off') + (schedule.name === wanted ? ' wanted' : '')},
+    return h('article', {class: 'group' + (schedule.name === wanted ? ' wanted' : '')},
       h('h2', visible(schedule.name), ' ', h('span', {class: 'badge ' + (schedule.enabled ? 'done' : 'held')}, schedule.enabled ? '✓\ufe0e on' : '‖\ufe0e off')),
       facts(
         ['When', schedule.cron ? [h('code', schedule.cron), schedule.zone ? ` ${schedule.zone}` : ''] : `after changes, when the folder has been quiet for ${schedule.watch?.quiet} s`],
