@@ -7,7 +7,7 @@ import tempfile
 import time
 import urllib.parse
 
-from crowd import LIVE, Crowd, begin_stream
+from crowd import LIVE, Crowd, begin_stream, live
 from service import picture, png_samples, wait_for
 
 POINTS = [(3, 5), (40, 40), (97, 60), (150, 101)]
@@ -260,6 +260,21 @@ def made_up(page, answers, check):
     answers.told.append(('frames', {'runs': [{'run': LIVE, 'counts': {}, 'changes': None}]}))
     answers.tiled = []
     check('and none are left if there are none', browser.wait(f"{titles} === ''"), browser.run(titles))
+
+    print('The time left of a run that was paused')
+    tell = lambda done, seconds, is_paused: answers.told.append(('run', {'run': LIVE, 'state': 'paused' if is_paused else 'running', 'live': live(done) | {'seconds': seconds, 'isPaused': is_paused}}))
+    tell(10_000, 100, False)
+    check('it is estimated from what was done', page.has('15 min 0 s left', '.figures') and page.has('100 pictures/s', '.figures'), page.text('.figures'))
+    tell(10_000, 1000, True)
+    check('while the run is paused there is none', browser.wait("document.querySelector('.badge.paused') && !/left|estimate|pictures\\/s/.test(document.querySelector('.figures').textContent)"), page.text('.figures'))
+    tell(20_000, 1010, False)
+    check('after it, only the time since counts', page.has('1 min 20 s left', '.figures') and page.has('1,000 pictures/s', '.figures'), page.text('.figures'))
+    page.go('#/queue')
+    check('in the queue, too', page.has('1 min 20 s left'), page.text()[:300])
+    page.go(f'#/runs/{LIVE}')
+    tell(100_000, 1020, False)
+    check('and no time is told if all pictures are done', page.has('about to end', '.figures'), page.text('.figures'))
+    tell(0, 1, False)
 
     print('Names on the map of frames')
     answers.states[4] = ord('p')

@@ -97,7 +97,8 @@ export function frameView(run, name, view) {
     const recipes = frame?.recipes?.filter(Boolean) ?? [];
     renew(recipe, recipes, () => recipes.length ? h('section', h('h2', 'Recipe'), recipes.map(text => h('pre.log.recipe', {tabindex: 0, role: 'region', 'aria-label': 'Recipe'}, visible(text.trimEnd(), true)))) : null);
     // The output of a frame that is published meanwhile is shown, but not while somebody looks at another state of it.
-    if (!isCompared || (isCompared === 'before' && frame?.state === 'published')) await showPictures();
+    // Nothing else waits for it: a large one may take minutes.
+    if (!isCompared || (isCompared === 'before' && frame?.state === 'published')) showPictures();
     await loadAttempts();
   }
   async function loadMap() {

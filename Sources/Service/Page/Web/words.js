@@ -80,14 +80,20 @@ export function taskName(task) {
 export const named = (text, people) => people.reduce((words, [owner, name]) => owner && name && owner !== name ? words.split(owner).join(name) : words, text)
   .replace(/\buid:0\b/g, 'the administrator of the farm\'s machine').replace(/\buid:(\d+)\b/g, 'user $1 of the farm\'s machine');
 
-/** What a run does now. The rules are those of `penumbra status`. */
-export function progress(live) {
+/** How much of a run is done, from 0 to 1. A picture that is being tiled counts in part. */
+export function shareOf(live) {
   const partial = live.tilesPlanned > 0 ? live.tilesDone / live.tilesPlanned : 0;
-  const share = live.frames > 0 ? Math.min(1, (live.done + 0.9 * partial) / live.frames) : 1;
+  return live.frames > 0 ? Math.min(1, (live.done + 0.9 * partial) / live.frames) : 1;
+}
+/** What a run does now. The rules are those of `penumbra status`, but after a pause only what was done since counts for the speed. */
+export function progress(live) {
+  const share = shareOf(live), pause = live.pause ?? {share: 0, seconds: 0, done: 0, megapixels: 0};
+  const seconds = live.seconds - pause.seconds, done = share - pause.share, per = (amount, least) => !live.isPaused && amount > 0 && seconds > least ? amount / seconds : null;
   return {
     share,
-    left: share > 0.02 && share < 1 && live.seconds > 2 ? Math.round(live.seconds * (1 - share) / share) : null,
-    rate: live.megapixels > 0 && live.seconds > 0.5 ? live.megapixels / live.seconds : null,
+    left: share < 1 && done > 0.02 * (1 - pause.share) && per(done, 2) ? Math.round((1 - share) / per(done, 2)) : null,
+    rate: per(live.megapixels - pause.megapixels, 0.5),
+    pictures: live.done - pause.done > 2 ? per(live.done - pause.done, 2) : null,
   };
 }
 export const percent = share => `${Math.floor(100 * share)} %`;
