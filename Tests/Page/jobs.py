@@ -121,7 +121,7 @@ def pauses(page, service, check, folder, manifest):
     browser.run('document.activeElement.blur()')
     browser.key('p')
     check('p pauses on the page of the job', page.has('paused', '.badge', 20), page.text('.head'))
-    check('which says what is still finished', page.has('still in work', '.reason', 10) or page.has('Workers get nothing to do', '.reason', 1), page.text('.reason'))
+    check('which says what is still finished', page.has('Workers finish what they have begun, on ', '.reason', 10) or page.has('Workers get nothing to do', '.reason', 1), page.text('.reason'))
     page.picture('job-paused')
     page.accessible('a job that is paused')
     service.api('POST', f'jobs/{endless}/cancel')

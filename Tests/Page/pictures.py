@@ -222,6 +222,13 @@ class Pictures(Crowd):
             numbers = range(first + 1, min(first + 100, 250) + 1)
             attempts = [{'task': f'1/tile-{number}', 'attempt': 1, 'epoch': 1, 'worker': 1, 'state': 'failed' if number == 7 else 'done', 'started': '2026-11-26T18:00:00Z', 'ended': '2026-11-26T18:00:01Z'} for number in numbers]
             return {'attempts': attempts} | ({'after': f'1.{numbers[-1]}'} if numbers[-1] < 250 else {})
+        if name == 'errors':
+            # The second failed picture is repaired.
+            answer = super().value(name, query)
+            for group in answer['errors']:
+                group['samples'][1]['repaired'] = True
+                group['repaired'] = group['runs'][0]['repaired'] = answer['repaired'] = 1
+            return answer
         if name.endswith('/facts') and self.size and 'side=before' in urllib.parse.urlencode(query):
             return {'width': self.size[0], 'height': self.size[1], 'format': 'tiff', 'layout': 'rgb', 'samples': 'u8', 'frames': 1, 'bytes': 1000}
         if name.startswith(f'runs/{LIVE}/frames/') and name.count('/') == 3:
@@ -299,6 +306,15 @@ def made_up(page, answers, check):
     page.go('#/workers')
     page.go(f'#/runs/{LIVE}')
     check('a picture that was repaired is shown as it is now', browser.wait(f"![ '', {json.dumps(first)} ].includes({color})"), browser.run(color))
+
+    print('Errors by the names of pictures and jobs')
+    for number in (10, 20, 30):
+        answers.states[number] = ord('f')
+    page.go('#/errors')
+    check('the first and the last picture have their names, and their run that of its job with its start', page.has('img_000011.tif to img_000031.tif of gallery (2026-11-26 ', '.group'), page.text('.group'))
+    check('repaired pictures are not counted with the broken ones', page.has('2 failed pictures of the latest runs, and 1 more that is repaired by later jobs, for one reason', '.tools') and page.has('2 pictures, and 1 more that is repaired by later jobs', '.cause'), page.text())
+    check('the repaired picture says so, and no other', browser.run("[...document.querySelectorAll('.group .thumb-name')].map(one => one.textContent).join()").replace('\ufe0e', '') == 'img_000011.tif,✓ repaired img_000021.tif,img_000031.tif', page.text('.group .thumbs'))
+    page.picture('errors-some-repaired')
 
     print('A large picture, from the first moment on')
     answers.size, answers.is_held, answers.percent = (1200, 900), True, 30

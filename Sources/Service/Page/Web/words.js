@@ -12,7 +12,7 @@ export const word = state => table[state]?.[1] ?? state;
 /** The states of frames: the letters of the map, their words in answers, and those for people. The last ones are drawn over the others. */
 export const frameStates = [
   {letter: '.', name: 'open', words: 'waiting', color: 'line', sign: '·'},
-  {letter: 'l', name: 'left', words: 'left', color: 'panel', sign: '○'},
+  {letter: 'l', name: 'left', words: 'left undone', color: 'panel', sign: '○'},
   {letter: 's', name: 'skipped', words: 'up to date', color: 'skipped', sign: '='},
   {letter: 'p', name: 'published', words: 'published', color: 'done', sign: '✓'},
   {letter: 'k', name: 'kept', words: 'kept', color: 'caution', sign: '‖'},
