@@ -222,6 +222,9 @@ class Pictures(Crowd):
             numbers = range(first + 1, min(first + 100, 250) + 1)
             attempts = [{'task': f'1/tile-{number}', 'attempt': 1, 'epoch': 1, 'worker': 1, 'state': 'failed' if number == 7 else 'done', 'started': '2026-11-26T18:00:00Z', 'ended': '2026-11-26T18:00:01Z'} for number in numbers]
             return {'attempts': attempts} | ({'after': f'1.{numbers[-1]}'} if numbers[-1] < 250 else {})
+        if name == 'runs':
+            answer = super().value(name, query)
+            return {'runs': [one | {'job': 'album-schmidt-smaller-than-before'} for one in answer['runs'][:20]]}
         if name == 'errors':
             # The second failed picture is repaired.
             answer = super().value(name, query)
@@ -313,8 +316,14 @@ def made_up(page, answers, check):
     page.go('#/errors')
     check('the first and the last picture have their names, and their run that of its job with its start', page.has('img_000011.tif to img_000031.tif of gallery (2026-11-26 ', '.group'), page.text('.group'))
     check('repaired pictures are not counted with the broken ones', page.has('2 failed pictures of the latest runs, and 1 more that is repaired by later jobs, for one reason', '.tools') and page.has('2 pictures, and 1 more that is repaired by later jobs', '.cause'), page.text())
-    check('the repaired picture says so, and no other', browser.run("[...document.querySelectorAll('.group .thumb-name')].map(one => one.textContent).join()").replace('\ufe0e', '') == 'img_000011.tif,✓ repaired img_000021.tif,img_000031.tif', page.text('.group .thumbs'))
+    check('the repaired picture says so, and no other', browser.run("[...document.querySelectorAll('.group .thumb')].map(one => one.textContent).join()").replace('\ufe0e', '') == 'img_000011.tif,img_000021.tif✓ repaired,img_000031.tif', page.text('.group .thumbs'))
     page.picture('errors-some-repaired')
+
+    print('Runs')
+    page.go('#/runs')
+    check('the name of a job is not cut beside free room', browser.wait("document.querySelector('.job-name')?.textContent.startsWith('album')") and browser.run("(one => one.scrollWidth <= one.clientWidth)(document.querySelector('.job-name'))"), page.text('.rows')[:200])
+    check('a time has its zone', browser.run("document.querySelector('.rows time').title").endswith('UTC'), browser.run("document.querySelector('.rows time').title"))
+    page.picture('runs-names')
 
     print('A large picture, from the first moment on')
     answers.size, answers.is_held, answers.percent = (1200, 900), True, 30

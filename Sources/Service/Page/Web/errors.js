@@ -113,7 +113,7 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
       h('p.message', visible(withoutPath(group.message, first.input), true)),
       h('div', {class: 'thumbs'}, group.samples.map(frame => {
         const one = thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: frame.repaired ? 'repaired' : group.cause});
-        if (frame.repaired) one.lastChild.prepend(h('span.badge.published', '✓\ufe0e repaired'), ' ');
+        if (frame.repaired) one.append(h('span.thumb-name.badge.published', '✓\ufe0e repaired'));
         return one;
       })),
       h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, h('bdi', visible(fileName(frame.input)))), frame.repaired && !isRepaired ? ', which is repaired,' : '', run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(about.get(frame.run))]])),

@@ -8,7 +8,7 @@ import {frameFile} from './thumbs.js';
 import {pausedWords, priorityStepper, repairWords, resultWords, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, keptWords, measure, percent, pictureName, plural, progress, sign, taskWords, when, withoutPath, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, fullTime, isOpen, isRunOpen, keptWords, measure, percent, pictureName, plural, progress, sign, taskWords, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
@@ -162,8 +162,7 @@ export function runView(name, view) {
       ['Kept', run.counts.keptByReason && h('ul.plain', keptWords(run.counts.keptByReason).map(words => h('li', visible(words))))],
       ['Manifest', job ? h('a', {href: `#/jobs/${job.id}`}, `that of job ${job.id}`) : path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
-      ['Started', h('time', {datetime: run.started}, when(run.started))],
-      ['Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))],
+      ...[['Started', run.started], ['Ended', run.ended]].map(([term, time]) => [term, time && h('time', {datetime: time}, fullTime(time))]),
       ['Interrupted', run.epoch > 1 ? `${run.epoch === 2 ? 'once' : `${count(run.epoch - 1)} times`}, and continued` : null],
       ['Workers', run.workers && count(run.workers)]));
   }

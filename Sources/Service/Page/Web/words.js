@@ -54,6 +54,8 @@ export function when(time) {
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return date.toDateString() === new Date().toDateString() ? `${clock}:${two(date.getSeconds())}` : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
 }
+/** The day, the time and its zone. */
+export const fullTime = time => new Date(time).toLocaleString('en-GB', {dateStyle: 'full', timeStyle: 'long'});
 /** The time of day, with seconds. */
 export const time = milliseconds => (date => [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'))(new Date(milliseconds));
 /** Why frames were kept, the most frequent reason first: `2 frames: output was edited`. */
