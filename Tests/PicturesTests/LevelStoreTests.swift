@@ -1,4 +1,5 @@
 import Catalogs
+import FarmTestSupport
 import Filters
 import Foundation
 import Geometry
@@ -39,6 +40,12 @@ import WorkerProtocol
         let crop = try PictureCrop(
             PixelRect(x: 0, y: 0, width: 100, height: 100), scale: 4, ofWidth: 4001, height: 3000)
         #expect(levels.size(at: 4) == (crop.width, crop.height))
+    }
+
+    @Test(arguments: [(480, 32), (750, 32), (782, 32), (783, 16), (1024, 16), (2048, 8), (30_000, 1)])
+    func `a thumbnail is made of the smallest size that has as many pixels`(side: Int, scale: Int) throws {
+        let levels = try #require(PictureLevels(of: Self.facts(24_000, 25_000), memory: 1 << 30))
+        #expect(levels.scale(forSide: side) == scale)
     }
 
     @Test func `only pictures of 50 megapixels and more have levels`() {
@@ -103,6 +110,7 @@ import WorkerProtocol
 
 @Suite struct LevelStoreTests {
     private let folder: TemporaryFolder
+    private let clock = ManualClock()
 
     init() throws {
         folder = try TemporaryFolder()
@@ -113,7 +121,7 @@ import WorkerProtocol
     private var large: String { folder.file("large") }
 
     private func store(mostBytes: Int = 1 << 30, free: Int? = 1 << 40) throws -> LevelStore {
-        let store = LevelStore(large, mostBytes: mostBytes) { _ in free }
+        let store = LevelStore(large, mostBytes: mostBytes, clock: clock.clock) { _ in free }
         try store.open()
         return store
     }
@@ -136,6 +144,7 @@ import WorkerProtocol
     }
 
     private func add(_ order: PictureOrder, to store: LevelStore, bytes: Int = 100) throws {
+        _ = try store.folder(for: order.source.roots)
         try write(bytes: bytes)
         try store.adopt(order, from: work)
     }
@@ -209,6 +218,7 @@ import WorkerProtocol
     @Test(arguments: ["missing", "link", "linked", "folder"])
     func `a set of files that is not whole is not used`(damage: String) throws {
         let (store, order) = (try store(), try order())
+        _ = try store.folder(for: nil)
         try write()
         let (file, elsewhere) = ("\(work)/2.tiff", folder.file("elsewhere"))
         switch damage {
@@ -244,7 +254,7 @@ import WorkerProtocol
 
     // MARK: Room
 
-    @Test func `levels that were not looked at for the longest time make room`() throws {
+    @Test func `levels that were not looked at for the longest time make room`() async throws {
         let store = try store(mostBytes: 300)
         let orders = try (1...4).map { try order("/\($0)") }
         for order in orders[..<3] {
@@ -252,6 +262,7 @@ import WorkerProtocol
             try add(order, to: store)
         }
         #expect(store.file(of: orders[0], scale: 2) != nil)
+        await clock.advance(by: LevelStore.rest)
         try store.makeRoom(for: 100)
         #expect(orders.map(store.holds) == [true, false, true, false])
         try add(orders[3], to: store)
@@ -272,17 +283,45 @@ import WorkerProtocol
         #expect(store.holds(order))
     }
 
-    @Test func `levels take a quarter of the space that would be free without them`() throws {
+    @Test func `levels take a quarter of the space that would be free without them`() async throws {
         let store = try store(free: 300)
         let first = try order("/1")
         try store.makeRoom(for: 75)
         try add(first, to: store, bytes: 60)
+        await clock.advance(by: LevelStore.rest)
         // 360 bytes would be free, and 90 of them are for levels.
         try store.makeRoom(for: 30)
         #expect(store.holds(first))
         try store.makeRoom(for: 31)
         #expect(!store.holds(first))
         #expect(throws: PictureError.self) { try store.makeRoom(for: 76) }
+    }
+
+    @Test func `levels that somebody has just looked at stay, and others get no room`() async throws {
+        let store = try store(mostBytes: 250)
+        let orders = try (1...2).map { try order("/\($0)") }
+        for order in orders { try add(order, to: store) }
+        await clock.advance(by: LevelStore.rest - .seconds(1))
+        #expect(store.file(of: orders[0], scale: 1) != nil)
+        #expect(
+            error { () throws(PictureError) in try store.makeRoom(for: 200) }
+                == .unavailable("somebody looks at other large pictures, and there is no room for more"))
+        #expect(orders.map(store.holds) == [true, true])
+        await clock.advance(by: .seconds(1))
+        try store.makeRoom(for: 150)
+        #expect(orders.map(store.holds) == [true, false])
+    }
+
+    @Test func `a folder that somebody has removed is not made again behind the worker that may read it`() throws {
+        let (store, order) = (try store(), try order())
+        _ = try store.folder(for: nil)
+        FileSystem.removeTree(try store.folder(for: nil))
+        try write()
+        #expect(throws: FileError.self) { try store.adopt(order, from: work) }
+        #expect(!store.holds(order))
+        // The next worker gets a new one.
+        try add(order, to: store)
+        #expect(store.holds(order))
     }
 
     @Test func `on a disk whose free space is unknown, only the limit counts`() throws {

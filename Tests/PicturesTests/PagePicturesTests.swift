@@ -98,6 +98,15 @@ import WorkerProtocol
             return try await pictures.bytes(of: PictureOrder(source, .crop(crop)), whole: facts, for: owner)
         }
 
+        /// The whole picture. It has levels of 2000 and of 1000 pixels.
+        func thumbnail(
+            _ source: PictureSource, width: Int = 480, format: String = "png"
+        ) async throws(PictureError) -> [UInt8] {
+            let facts = PictureFacts(width: 2000, height: 10, format: format, layout: "rgb", samples: "u8", frames: 1)
+            return try await pictures.bytes(
+                of: PictureOrder(source, .thumbnail(width: width)), whole: facts, for: .someone)
+        }
+
         /// Asks until there is an answer.
         func finalPart(_ source: PictureSource) async throws -> [UInt8] {
             while true {
@@ -234,6 +243,53 @@ import WorkerProtocol
         }
     }
 
+    @Test func `thumbnails of a large picture are made of its levels`() async throws {
+        try await Subject(Self.right).run { subject in
+            let source = try subject.source("a")
+            #expect(Self.text(try await subject.thumbnail(source, width: 480)).hasSuffix("/2.tiff"))
+            #expect(Self.text(try await subject.thumbnail(source, width: 1000)).hasSuffix("/2.tiff"))
+            #expect(Self.text(try await subject.thumbnail(source, width: 1001)).hasSuffix("/1.tiff"))
+            #expect(subject.levelLeases.count == 1)
+            // Not all bytes of a level are shown, and those of a profile are none of them.
+            guard case .preview(let task) = try #require(subject.partLeases.first).spec else {
+                Issue.record("a thumbnail is a preview")
+                return
+            }
+            #expect(task.input.color == .srgb)
+        }
+    }
+
+    @Test func `a decoder for JPEG reduces a picture itself, so its thumbnails need no levels`() async throws {
+        try await Subject(Self.right).run { subject in
+            let source = try subject.source("a")
+            #expect(Self.text(try await subject.thumbnail(source, format: "jpeg")) == source.path)
+            #expect(subject.levelLeases.isEmpty)
+        }
+    }
+
+    @Test func `without room a thumbnail of a large picture is made by the second worker`() async throws {
+        try await Subject(mostBytes: 1000, Self.right).run { subject in
+            let source = try subject.source("a")
+            for width in [480, 1000, 480] {
+                #expect(Self.text(try await subject.thumbnail(source, width: width)) == source.path)
+            }
+            #expect(subject.partLeases.count == 2)
+            #expect(subject.folders.allSatisfy { $0.work.contains("/large/making/") })
+        }
+    }
+
+    @Test func `of two large pictures of which one fits, the other one is made of its file`() async throws {
+        // The levels of one picture take 2 000 bytes, and are counted with 1 200 000.
+        try await Subject(mostBytes: 3_500_000, Self.right).run { subject in
+            let sources = try ["a", "b"].map { try subject.source($0) }
+            for x in [0, 20, 40, 60] {
+                for source in sources { _ = try await subject.part(source, x: x) }
+            }
+            // Neither throws out the other.
+            #expect(subject.levelLeases.count <= 2)
+        }
+    }
+
     @Test func `a part that was made before needs no levels`() async throws {
         try await Subject(Self.right).run { subject in
             let source = try subject.source("a")
@@ -352,6 +408,7 @@ import WorkerProtocol
             }
             let thumbnail = PictureOrder(try subject.source("c"), .thumbnail(width: 10))
             let bytes = try await subject.pictures.parts.bytes(of: thumbnail, for: .someone)
+            await #expect(throws: PictureError.preparing(percent: 0)) { try await subject.thumbnail(first) }
             #expect(Self.text(bytes) == subject.folder.file("c"))
             #expect(subject.levelLeases.count == 1)
         }

@@ -34,7 +34,7 @@ extension Service {
         let order = PictureOrder(try await source(request), .thumbnail(width: width))
         let pictures = pictures
         return try await answer(order, "image/webp", request) { owner throws(PictureError) in
-            try await pictures.parts.bytes(of: order, for: owner)
+            try await pictures.thumbnail(order, for: owner)
         }
     }
 

@@ -6,10 +6,10 @@ import Synchronization
 
 /// All pictures of the page. Two workers make them, so that thumbnails need not wait for a large picture.
 ///
-/// A part of a large picture is read from its levels. The second worker makes these when the first part is asked for, which takes a
-/// little more than one decoding of the picture. Meanwhile, whoever asks is told how much is done.
+/// A part of a large picture, and its thumbnail, are made of its levels. The second worker makes these when they are needed first, which
+/// takes a little more than one decoding of the picture. Meanwhile, whoever asks is told how much is done.
 package final class PagePictures: Sendable {
-    /// Makes everything except levels.
+    /// Makes everything that does not take long.
     package let parts: PictureMaker
     private let levelMaker: PictureMaker
     private let store: LevelStore
@@ -37,7 +37,7 @@ package final class PagePictures: Sendable {
         self.setup = setup
         self.leastArea = leastArea
         work = PictureMaker.Setup.workFolder(in: large.folder)
-        store = LevelStore(folder, mostBytes: mostBytes)
+        store = LevelStore(folder, mostBytes: mostBytes, clock: setup.clock)
         parts = PictureMaker(setup, levels: store)
         levelMaker = PictureMaker(large, levels: store, timeLimit: Self.timeLimit)
     }
@@ -69,24 +69,56 @@ package final class PagePictures: Sendable {
     package func bytes(
         of order: PictureOrder, whole: PictureFacts, for owner: PictureOwner
     ) async throws(PictureError) -> [UInt8] {
-        guard case .crop(let crop) = order.kind,
-            let levels = PictureLevels(of: whole, leastArea: leastArea, memory: memory)
-        else {
+        guard let levels = PictureLevels(of: whole, leastArea: leastArea, memory: memory) else {
             return try await parts.bytes(of: order, for: owner)
         }
-        if let kept = await parts.kept(order) { return kept }
-        let making = PictureOrder(order.source, .levels(levels))
-        // An upright TIFF has its exact pixels at hand.
-        let isFast = crop.scale == 1 && whole.format == "tiff" && order.source.page == 0
-        if let file = try await file(of: making, scale: crop.scale, ifMade: isFast, for: owner) {
-            do throws(PictureError) {
-                let part = PictureOrder(order.source, order.kind, reading: .level(file))
-                return try await parts.bytes(of: part, for: owner)
-            } catch {
-                try await forget(making, after: error)
+        switch order.kind {
+        case .crop(let crop):
+            if let kept = await parts.kept(order) { return kept }
+            // An upright TIFF has its exact pixels at hand.
+            let isFast = crop.scale == 1 && whole.format == "tiff" && order.source.page == 0
+            if let bytes = try await bytes(of: order, levels, scale: crop.scale, ifMade: isFast, for: owner) {
+                return bytes
             }
+            return try await parts.bytes(of: PictureOrder(order.source, order.kind, reading: .allPixels), for: owner)
+        // A decoder for JPEG gives a small picture in a tenth of the time.
+        case .thumbnail(let width) where whole.format != "jpeg":
+            if let kept = await parts.kept(order) { return kept }
+            let scale = levels.scale(forSide: width)
+            if let bytes = try await bytes(of: order, levels, scale: scale, ifMade: false, for: owner) { return bytes }
+            // It takes long, and the pictures of others do not wait for it.
+            guard let bytes = try await patiently(order, for: owner) else {
+                throw .preparing(percent: levelMaker.active == order ? 0 : nil)
+            }
+            return bytes
+        case .thumbnail, .digest, .facts, .levels: return try await parts.bytes(of: order, for: owner)
         }
-        return try await parts.bytes(of: PictureOrder(order.source, order.kind, reading: .allPixels), for: owner)
+    }
+
+    /// The thumbnail of a picture. If it was not made before, the facts of the picture are read first.
+    ///
+    /// - Throws: as ``bytes(of:whole:for:)``.
+    package func thumbnail(_ order: PictureOrder, for owner: PictureOwner) async throws(PictureError) -> [UInt8] {
+        if let kept = await parts.kept(order) { return kept }
+        return try await bytes(of: order, whole: try await parts.facts(of: order.source, for: owner), for: owner)
+    }
+
+    /// A picture that is made of a level.
+    ///
+    /// - Parameter ifMade: whether the level is only used if it is there already.
+    /// - Returns: nil if it has to be made of the picture itself.
+    private func bytes(
+        of order: PictureOrder, _ levels: PictureLevels, scale: Int, ifMade: Bool, for owner: PictureOwner
+    ) async throws(PictureError) -> [UInt8]? {
+        let making = PictureOrder(order.source, .levels(levels))
+        guard let file = try await file(of: making, scale: scale, ifMade: ifMade, for: owner) else { return nil }
+        do throws(PictureError) {
+            let part = PictureOrder(order.source, order.kind, reading: .level(file))
+            return try await parts.bytes(of: part, for: owner)
+        } catch {
+            try await forget(making, after: error)
+            return nil
+        }
     }
 
     /// The file with the picture at a scale.
@@ -102,7 +134,7 @@ package final class PagePictures: Sendable {
         if let file = await Blocking.run(find) { return file }
         guard !ifMade else { return nil }
         do throws(PictureError) {
-            guard try await isMade(order, for: owner) else {
+            guard try await patiently(order, for: owner) != nil else {
                 throw .preparing(percent: await percent(of: order, levels))
             }
             isSlow.withLock { $0 = false }
@@ -119,14 +151,15 @@ package final class PagePictures: Sendable {
         }
     }
 
-    /// Waits until the levels are made, but not for long.
-    private func isMade(_ order: PictureOrder, for owner: PictureOwner) async throws(PictureError) -> Bool {
+    /// Waits until the second worker has carried out an order, but not for long.
+    ///
+    /// - Returns: nil if it takes longer.
+    private func patiently(_ order: PictureOrder, for owner: PictureOwner) async throws(PictureError) -> [UInt8]? {
         let (maker, clock) = (levelMaker, setup.clock)
-        let result = await withTaskGroup(of: Result<Bool, PictureError>.self) { group in
+        let result = await withTaskGroup(of: Result<[UInt8]?, PictureError>.self) { group in
             group.addTask {
                 do throws(PictureError) {
-                    _ = try await maker.bytes(of: order, for: owner)
-                    return .success(true)
+                    return .success(try await maker.bytes(of: order, for: owner))
                 } catch {
                     return .failure(error)
                 }
@@ -134,9 +167,9 @@ package final class PagePictures: Sendable {
             group.addTask {
                 // A cancelled wait ends early, and so does the answer.
                 try? await clock.sleep(for: Self.patience)
-                return .success(false)
+                return .success(nil)
             }
-            let first = await group.next() ?? .success(false)
+            let first = await group.next() ?? .success(nil)
             group.cancelAll()
             return first
         }
@@ -161,8 +194,9 @@ package final class PagePictures: Sendable {
     /// Removes levels of which a part could not be made.
     private func forget(_ order: PictureOrder, after error: PictureError) async throws(PictureError) {
         switch error {
-        case .full, .cancelled, .stopping, .preparing: throw error
-        case .missing, .broken, .unsuitable, .unavailable:
+        // It says nothing about them.
+        case .full, .cancelled, .stopping, .preparing, .unavailable: throw error
+        case .missing, .broken, .unsuitable:
             let store = store
             await Blocking.run { store.forget(order) }
             // Then it would be missing in the other way, too.

@@ -10,7 +10,7 @@ import WorkerProtocol
 
 /// Makes the pictures of the page when somebody looks at them.
 ///
-/// This process never decodes. One worker process of the lowest priority does, and only while there is work. A picture that ends the
+/// This process never decodes. One worker process of a low priority does, and only while there is work. A picture that ends the
 /// worker fails alone, and is not tried again for a while. Finished pictures are kept in a cache, and levels in their store.
 package final class PictureMaker: Sendable {
     package struct Setup: Sendable {

@@ -5,7 +5,7 @@ import RenderFarm
 package import Settings
 import WorkerProtocol
 
-/// Starts the workers that make pictures for the page, with the lowest priority.
+/// Starts the workers that make pictures for the page, with a lower priority than those of runs.
 package struct PictureWorkers: Sendable {
     private let farm: Farm
     private let program: String
@@ -24,6 +24,10 @@ package struct PictureWorkers: Sendable {
     /// the memory of this machine is the runs'.
     package var memory: Int { min(farm.runSettings.frameMemory, 256 << 20) }
 
+    /// Of their processes. On a machine that runs keep busy, a worker gets a tenth of a processor. With the lowest priority it would get a
+    /// hundredth, and whoever looks at a picture would wait for a minute.
+    private static let niceness = 10
+
     /// An engine with one worker.
     ///
     /// - Parameters:
@@ -35,7 +39,7 @@ package struct PictureWorkers: Sendable {
         try farm.secureDescriptors(workers: 1)
         let worker = farm.worker
         var environment = worker.environment
-        environment["PENUMBRA_NICE"] = "19"
+        environment["PENUMBRA_NICE"] = String(max(Self.niceness, Int(environment["PENUMBRA_NICE"] ?? "") ?? 0))
         environment["TMPDIR"] = work
         var (executable, arguments) = (worker.executable, worker.arguments)
         if let roots {

@@ -1,3 +1,4 @@
+package import Coordination
 import ContentNames
 import Glibc
 import JobModel
@@ -17,19 +18,27 @@ package final class LevelStore: Sendable {
     /// The files take at most this part of the space that would be free without them.
     private static let share = 4
 
+    /// Levels that were used within this time are not removed for others. Whoever looks at two large pictures by turns would otherwise make
+    /// the levels of each of them again and again.
+    package static let rest = Duration.seconds(60)
+
     private static let temporarySuffix = ".new"
 
     private let path: String
     private let mostBytes: Int
     private let freeBytes: @Sendable (String) -> Int?
+    private let clock: RunClock
     private let index: Mutex<CacheIndex>
+    private let lastUses = Mutex<[String: ContinuousClock.Instant]>([:])
 
     /// - Parameter freeBytes: The free space of a folder's disk. Nil if it is unknown.
     package init(
-        _ path: String, mostBytes: Int = mostBytes, freeBytes: @escaping @Sendable (String) -> Int? = diskSpace
+        _ path: String, mostBytes: Int = mostBytes, clock: RunClock = .system,
+        freeBytes: @escaping @Sendable (String) -> Int? = diskSpace
     ) {
         self.path = path
         self.mostBytes = mostBytes
+        self.clock = clock
         self.freeBytes = freeBytes
         index = Mutex(CacheIndex(mostBytes: mostBytes))
     }
@@ -49,6 +58,7 @@ package final class LevelStore: Sendable {
     /// Removes all files.
     package func close() {
         index.withLock { $0 = CacheIndex(mostBytes: mostBytes) }
+        lastUses.withLock { $0 = [:] }
         FileSystem.removeTree(path)
     }
 
@@ -93,11 +103,17 @@ package final class LevelStore: Sendable {
             forget(order)
             return nil
         }
-        index.withLock { $0.use(key) }
+        use(key)
         return file
     }
 
-    /// Removes the files that were not used for the longest time, until there is room for others.
+    private func use(_ key: String) {
+        let now = clock.now
+        index.withLock { $0.use(key) }
+        lastUses.withLock { $0[key] = now }
+    }
+
+    /// Removes the files that were not used for the longest time, until there is room for others. Files that were used within ``rest`` stay.
     ///
     /// - Throws: ``PictureError/unavailable(_:)`` if there cannot be enough.
     package func makeRoom(for bytes: Int) throws(PictureError) {
@@ -108,22 +124,36 @@ package final class LevelStore: Sendable {
                 "the picture would take \(bytes / 1_000_000) MB there, and \(limit / 1_000_000) MB are allowed\n   = a quarter of the "
                     + "disk's free space, and at most \(mostBytes / 1_000_000) MB, are used")
         }
-        remove(index.withLock { $0.shrink(to: limit - bytes) })
+        let (now, uses) = (clock.now, lastUses.withLock { $0 })
+        let isRoom = index.withLock { index -> Result<[String], PictureError> in
+            var shrunk = index
+            let removed = shrunk.shrink(to: limit - bytes)
+            guard !removed.contains(where: { key in uses[key].map { now < $0 + Self.rest } ?? false }) else {
+                return .failure(.unavailable("somebody looks at other large pictures, and there is no room for more"))
+            }
+            index = shrunk
+            return .success(removed)
+        }
+        remove(try isRoom.get())
     }
 
     /// Takes the files that a worker has written to its folder.
     package func adopt(_ order: PictureOrder, from work: String) throws(FileError) {
-        guard case .levels(let levels) = order.kind, let name = order.name, let key = Self.key(of: order) else {
-            return
-        }
-        let (worker, place) = (try SafeFolder(work), try SafeFolder(try folder(for: order.source.roots)))
+        guard case .levels(let levels) = order.kind, let name = order.name, let key = Self.key(of: order),
+            let placeName = Self.place(order.source.roots)
+        else { return }
+        // If somebody has removed the folder, a new one would be another one than the worker for parts may read.
+        let place = try SafeFolder(PathNames.joined(path, placeName))
+        let worker = try SafeFolder(work)
         let temporary = name + Self.temporarySuffix
         place.removeTree(temporary)
         do throws(FileError) {
             let bytes = try Self.move(levels, from: worker, to: try place.makingFolder(temporary, mode: 0o700))
             place.removeTree(name)
             try place.rename(temporary, as: name)
-            remove(index.withLock { $0.add(key, bytes: bytes) })
+            let removed = index.withLock { $0.add(key, bytes: bytes) }
+            use(key)
+            remove(removed)
         } catch {
             place.removeTree(temporary)
             throw error
@@ -152,5 +182,8 @@ package final class LevelStore: Sendable {
         remove([key])
     }
 
-    private func remove(_ keys: [String]) { for key in keys { FileSystem.removeTree(PathNames.joined(path, key)) } }
+    private func remove(_ keys: [String]) {
+        lastUses.withLock { uses in for key in keys { uses[key] = nil } }
+        for key in keys { FileSystem.removeTree(PathNames.joined(path, key)) }
+    }
 }

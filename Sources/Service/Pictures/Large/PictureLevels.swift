@@ -61,6 +61,13 @@ package struct PictureLevels: Hashable, Sendable {
         return width * layout.channels * (samples.bytes * stored + 8 * read)
     }
 
+    /// The largest scale at which the picture is no smaller than a thumbnail.
+    ///
+    /// - Parameter side: the longest side of the thumbnail, in pixels.
+    package func scale(forSide side: Int) -> Int {
+        scales.last { PictureCrop.reduced(max(width, height), by: $0) >= side } ?? 1
+    }
+
     /// The size of the whole picture at a scale.
     package func size(at scale: Int) -> (width: Int, height: Int) {
         (PictureCrop.reduced(width, by: scale), PictureCrop.reduced(height, by: scale))

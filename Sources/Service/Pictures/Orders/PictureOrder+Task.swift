@@ -57,11 +57,11 @@ extension PictureOrder {
             case .level(let file): file
             case .usual, .allPixels: step > 0 ? PathNames.joined(scratch, PictureLevels.fileName(1)) : nil
             }
-        if let level { return InputSpec(path: level, maxPixels: Self.mostPixels, color: .keep, scratchFolder: scratch) }
+        // Thumbnails have no profile, since the page shows many of them.
+        let color: ColorPolicy = isThumbnail ? .srgb : .keep
+        if let level { return InputSpec(path: level, maxPixels: Self.mostPixels, color: color, scratchFolder: scratch) }
         return InputSpec(
-            path: source.path, bytes: source.bytes, maxPixels: Self.mostPixels,
-            // Thumbnails have no profile, since the page shows many of them.
-            color: isThumbnail ? .srgb : .keep, scratchFolder: scratch,
+            path: source.path, bytes: source.bytes, maxPixels: Self.mostPixels, color: color, scratchFolder: scratch,
             pages: source.page > 0 ? .page(source.page) : .first, shrink: reading == .allPixels ? 1 : nil)
     }
 
