@@ -306,6 +306,11 @@ def strictly(page, service, check, folder, manifest):
             page.press("[...document.querySelectorAll('.submit details label')].find(one => one.textContent.includes('strict'))?.querySelector('input')")
             page.picture('submit-strict')
             page.accessible('the choices of a submission')
+            number = "document.querySelector('.submit details input[type=number]')"
+            hand = "[...document.querySelectorAll('#view button')].find(one => one.textContent === 'Submit it')"
+            for value, words in (('150', 'The priority is no whole number from 0 to 100'), ('50', '')):
+                browser.run(f"(field => {{ field.value = '{value}'; field.dispatchEvent(new Event('input', {{bubbles: true}})); }})({number})")
+                check(f'a priority of {value} {"is refused before the job is submitted" if words else "is right again"}', browser.wait(f"{hand}.disabled === {json.dumps(bool(words))} && document.querySelector('.submit details .trouble').textContent.includes({json.dumps(words)})", 5), page.text('.submit details'))
         page.click('Submit it')
         browser.wait("location.hash.startsWith('#/jobs/')")
         return service.wait(browser.run("location.hash.split('/')[2]"))
@@ -328,11 +333,11 @@ def edited_again(page, service, check, folder, manifest):
     page.go(f"#/jobs/{job['id']}")
     shown = "document.querySelector('[aria-label=Manifest]')"
     check('the page of a job shows its manifest', browser.wait(f"{shown}?.textContent === {json.dumps(text)}"), page.text())
-    check('and says that it is no file', page.has('It was submitted as a text'), page.text())
+    check('and says that it is what was submitted', page.has('This is the text that was submitted'), page.text())
     page.picture('job-manifest')
     page.accessible('a job with its manifest')
     fact = lambda term: f"[...document.querySelectorAll('.facts div')].find(one => one.firstChild.textContent === '{term}')?.lastChild.textContent"
-    check('and has no path of a file that is not there', browser.wait(f"{fact('Manifest')} === 'submitted as a text. Look at it'"), page.text('.facts'))
+    check('and has no path of a file that is not there', browser.wait(f"{fact('Manifest')} === 'a text. Look at it'"), page.text('.facts'))
     check('but the folder of its paths', browser.run(fact('Folder')) == folder, page.text('.facts'))
     page.press("[...document.querySelectorAll('.facts button')].find(one => one.textContent === 'Look at it')")
     check('a button leads to the text', browser.run("document.activeElement.getAttribute('aria-label')") == 'Manifest', browser.run('document.activeElement.outerHTML.slice(0, 90)'))
@@ -359,7 +364,7 @@ def edited_again(page, service, check, folder, manifest):
     browser.wait("location.hash.startsWith('#/jobs/')")
     second = service.wait(browser.run("location.hash.split('/')[2]"))
     check('and is the same manifest for the farm: its outputs are up to date', second['manifest'] == file and second['state'] == 'done', second)
-    check('its page names the file that the text stands for', browser.wait(f"{fact('Manifest')}.startsWith('again.yaml, submitted as a text')"), page.text('.facts'))
+    check('its page names the file that the text stands for', browser.wait(f"{fact('Manifest')}.startsWith('a text in place of the file again.yaml.')"), page.text('.facts'))
     page.go(f"#/jobs/{first['id']}")
     check('the page of a file has its path', browser.wait(f"{fact('Manifest')} === {json.dumps(file)}"), page.text('.facts'))
 

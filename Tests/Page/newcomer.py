@@ -16,7 +16,7 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    for part in (waits, all_pictures, repairs, words, looks):
+    for part in (waits, all_pictures, repairs, words, looks, greets, others):
         if not only or part.__name__ in only:
             part(page, service, check, folder, manifest)
 
@@ -35,8 +35,10 @@ def waits(page, service, check, folder, manifest):
     link = f"document.getElementById('row-jobs-{second}')?.querySelector('.job-name')"
     check('the queue leads to its own page', browser.wait(f"{link}?.getAttribute('href') === '#/jobs/{second}'"), browser.run(f'{link}?.outerHTML'))
     browser.run(f'{link}.click()')
-    reason = found['waiting_for']['words'].split(';')[0]
-    check('where the whole reason can be read', page.has(reason, '.reason'), page.text())
+    reason = found['waiting_for']['words'].split(';')[0].removeprefix('long-again: ')
+    check('where the whole reason can be read', page.has(f'Waits: {reason}', '.reason'), page.text())
+    run = service.api('GET', f'jobs/{first}')['run']
+    check('with a link to the run that goes on', browser.wait(f"[...document.querySelectorAll('.facts a')].some(one => one.getAttribute('href') === '#/runs/{run}')"), page.text('.facts'))
     page.picture('new-waits')
     page.go(f"#/runs/{found['run']}")
     check('the address of the run that it does not have yet leads there, too', browser.wait(f"location.hash === '#/jobs/{second}'") and page.has(reason, '.reason'), page.text())
@@ -251,3 +253,78 @@ def looks(page, service, check, folder, manifest):
     page.go(f"#/runs/{done['run']}/frames/5")
     check('somebody who comes from elsewhere sees the whole picture', browser.wait("document.querySelector('.compare input')?.value === '500'", 20), page.text('.compare'))
     page.picture('new-frame')
+
+
+def greets(page, service, check, folder, manifest):
+    browser = page.browser
+    print('Somebody who has typed nothing')
+    page.sign_in(service.token('kim', 'submit')['token'])
+    page.go('#/submit')
+    check('sees an example, and what to do with it', page.has('this text shows what a manifest looks like', '#findings') and page.has('Name the folder of your pictures', '#findings'), page.text('#findings'))
+    red = "[...document.querySelectorAll('#view .trouble, #findings .error')].filter(one => one.offsetParent && one.textContent).map(one => one.textContent)"
+    check('and no errors, also after a while', not browser.wait(f'{red}.length', 3), browser.run(red))
+    submit = "[...document.querySelectorAll('#view button')].find(one => one.textContent.startsWith('Submit it'))"
+    check('and cannot submit it', browser.run(f"{submit}.disabled && {submit}.textContent === 'Submit it'"), browser.run(f'{submit}?.outerHTML'))
+    page.picture('new-submit')
+    page.accessible('the first visit of Submit')
+    page.click('Example')
+    check('nor after a click on Example', not browser.wait(f'{red}.length', 2), browser.run(red))
+    browser.run("document.getElementById('folder').focus()")
+    browser.key('a', control=True)
+    browser.paste(folder)
+    check('with a folder the example is checked', page.has('night is accepted, but its preview failed', '#findings', 20), page.text('#findings'))
+    trouble = "document.querySelector('.preview > .trouble').textContent"
+    check('and the preview says what is wrong', browser.wait(f'{trouble}.includes("photos")'), browser.run(trouble))
+    browser.run("document.getElementById('manifest').focus()")
+    browser.key('a', control=True)
+    browser.paste(manifest('greeted', 'wedding', '[{bilateral: {radius: 20}}]').rstrip())
+    check('which goes as soon as the text changes', browser.run(trouble) == '' and browser.run("document.querySelector('#findings').classList.contains('old')"), browser.run(trouble))
+    check('then the new text can be submitted', page.has('greeted can be submitted', '#findings', 20) and browser.wait("!document.querySelector('#findings').classList.contains('old')"), page.text('#findings'))
+    browser.wait("document.querySelectorAll('.preview img').length === 2 && !document.querySelector('.preview').hasAttribute('aria-busy')", 30)
+    choose = lambda name: browser.run(f"(field => {{ field.value = '{name}'; field.dispatchEvent(new Event('input', {{bubbles: true}})); }})(document.getElementById('preview-input'))")
+    choose('wedding/none.png')
+    check('a picture that is not there is a trouble of the preview', browser.wait(f'{trouble}.includes("none.png")', 20), browser.run(trouble))
+    choose('wedding/img-03.png')
+    check('which goes as soon as another picture is chosen', browser.run(trouble) == '', browser.run(trouble))
+
+
+def others(page, service, check, folder, manifest):
+    browser = page.browser
+    print('Jobs of others, and of schedules')
+    with open(f'{folder}/often.yaml', 'w') as file:
+        file.write(manifest('often', 'one'))
+    service.api('POST', 'schedules', {'name': 'often', 'watch': {'quiet': 1}, 'submit': {'manifest': f'{folder}/often.yaml'}})
+    number = len(os.listdir(f'{folder}/one'))
+    scheduled = lambda: [job for job in service.api('GET', 'jobs?owner=watch:often')['jobs']]
+    end = time.monotonic() + 60
+    while not scheduled() and time.monotonic() < end:
+        with open(f'{folder}/one/img-{number:02d}.png', 'wb') as file:
+            file.write(picture(240, 180, number))
+        number += 1
+        wait_for(scheduled, 5)
+    job = service.wait(scheduled()[0]['id'])
+    held = service.submit(text=manifest('of-somebody', 'one'), folder=folder, hold=True)
+    row = lambda number: f"document.getElementById('row-jobs-{number}')"
+    buttons = lambda where: browser.run(f"[...{where}.querySelectorAll('button[data-act]')].filter(one => one.offsetParent).map(one => one.textContent)")
+    for scope, sees in (('submit', False), ('admin', True)):
+        page.sign_in(service.token(f'kim-{scope}', scope)['token'])
+        page.go('#/queue')
+        browser.wait(f"{row(job['id'])} && {row(held)}")
+        check(f"{scope}: the queue marks the job of a schedule", browser.run(f"{row(job['id'])}.querySelector('.label')?.textContent") == '◷\ufe0e often', browser.run(f"{row(job['id'])}.textContent"))
+        found = buttons(row(held))
+        check(f"{scope}: a job of somebody else has {'its' if sees else 'no'} buttons", ('Release' in found) == sees and bool(found) == sees, found)
+        page.picture(f'new-schedule-queue-{scope}')
+        page.go(f'#/jobs/{held}')
+        words = 'Only its owner and administrators change this job'
+        check(f"{scope}: its page says {'nothing of that' if sees else 'why'}", page.has('Owner', '.facts') and (words in page.text('.facts')) != sees, page.text('.facts'))
+        page.go(f"#/jobs/{job['id']}")
+        check(f'{scope}: the page of the job names the schedule', page.has('the schedule often', '.facts'), page.text('.facts'))
+        check(f"{scope}: {'and leads' if sees else 'without a link'} to it", browser.run("Boolean(document.querySelector('.facts a[href=\"#/schedules?name=often\"]'))") == sees, page.text('.facts'))
+    # The folder of the results comes last, and moves what is below it.
+    browser.wait("document.querySelector('.results .copy')")
+    page.click('the schedule often', '.facts')
+    check('which is marked, and has a link to its last job', browser.wait(f"document.querySelector('.wanted h2')?.textContent.startsWith('often') && document.querySelector('.wanted a[href=\"#/jobs/{job['id']}\"]')"), page.text())
+    page.picture('new-schedule')
+    page.accessible('schedules with a link to the last job')
+    service.api('DELETE', 'schedules/often')
+    service.api('POST', f'jobs/{held}/cancel')

@@ -180,7 +180,8 @@ export function action(text, body, options = {}) {
 /** The words of an error, with what to do. */
 export function problemText(error) {
   const remedies = (error.remedy ?? '').split('\n').filter(Boolean);
-  return [h('span', '✗\ufe0e ', visible(error.message ?? String(error))), remedies.map(remedy => h('span.remedy', visible(remedy)))];
+  // A page has no terminal. What a command would list is left out.
+  return [h('span', '✗\ufe0e ', visible(String(error.message ?? error).replace(/ \('penumbra [^']+' lists them\)/, ''))), remedies.map(remedy => h('span.remedy', visible(remedy)))];
 }
 
 /** What stands where a view could not be loaded. */

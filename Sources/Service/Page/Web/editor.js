@@ -167,6 +167,8 @@ export function editor(options) {
 
   element.area = area;
   element.set = text => { area.value = text; changed(); };
+  /** The findings are those of an earlier text, until others come. */
+  element.outdate = () => findings.classList.add('old');
   element.show = isShown => { code.hidden = !isShown; };
   /**
    * Shows findings with the line and a caret, as the command line does. While the text is not shown, they are those of a file, which is not here.
@@ -175,6 +177,7 @@ export function editor(options) {
    */
   element.findings = (next, warnings, good, doubt) => {
     errors = next;
+    findings.classList.remove('old');
     const rows = code.hidden ? [] : area.value.split('\n');
     const where = finding => finding.line ? `line ${finding.line}, column ${finding.column ?? 1}` : '';
     const shown = (finding, kind) => h('li', {class: kind},

@@ -32,6 +32,9 @@ export const mayRunNext = () => may('submit') && farm.session?.max_priority == n
 
 export const may = scope => ({read: 0, submit: 1, admin: 2})[farm.session?.scope ?? 'read'] >= ({submit: 1, admin: 2})[scope];
 
+/** Whether the token may change a job. One of the scope `submit`, or one that is limited to folders, may change its own jobs alone. */
+export const mayChange = job => may('submit') && (may('admin') && !farm.session.roots?.length || job.owner === farm.session.owner);
+
 // Answers may come in another order than their requests: an older one never replaces a newer one.
 let asked = 0, known = 0;
 export function setStatus(status, number = ++asked) {

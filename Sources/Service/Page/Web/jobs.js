@@ -1,9 +1,9 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, bar, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, submitted, request, send, sendOnce} from './api.js';
-import {calmly, farm, highestPriority, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
+import {calmly, farm, highestPriority, learnRepairs, may, mayChange, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
-import {isOpen, keptWords, named, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+import {isOpen, keptWords, named, plural, progress, percent, elapsed, sign, when, withoutPath, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
 /** Jobs that this page has retried. The next retry is one of the new job. */
@@ -23,6 +23,12 @@ export function pausedWords(news) {
   const pictures = new Set(news?.running?.map(({frame, page}) => `${frame}/${page}`)).size;
   return pictures ? `Paused. Workers finish what they have begun, on ${plural(pictures, 'picture')}.` : 'Paused. Workers get nothing to do.';
 }
+
+/** The schedule, or the watched folder, that has submitted a job. */
+export const scheduleOf = job => /^(?:schedule|watch):(.+)$/.exec(job.owner)?.[1];
+/** Leads those who may see schedules to that of a job. */
+export const scheduleLink = (job, text, properties = {}) => may('admin')
+  ? h('a', {href: `#/schedules?${new URLSearchParams({name: scheduleOf(job)})}`, ...properties}, visible(text)) : h('span', properties, visible(text));
 
 /**
  * Where a job is looked at: at its run, or on its own page while it waits. A job that waits may have a name for its run: it has tried to
@@ -78,7 +84,7 @@ export function jobActions(job, changed) {
     job = next;
     for (const {button, fits, key, text} of buttons) {
       if (isOther) button.rename(`${text.replace('…', '')} job ${job.id}`);
-      const isShown = may('submit') && fits(job);
+      const isShown = mayChange(job) && fits(job);
       // An error stays beside its button until it is pressed again.
       button.hidden = !isShown;
       const isOver = key === 'r' && retried.has(job.id);
@@ -109,7 +115,7 @@ export function priorityStepper(job, changed = () => {}) {
     if (next.id !== job.id) { less.rename(`Lower the priority of job ${next.id}`); more.rename(`Raise the priority of job ${next.id}`); }
     job = next;
     say(value, String(job.priority));
-    const isShown = may('submit') && isOpen(job.state);
+    const isShown = mayChange(job) && isOpen(job.state);
     less.hidden = more.hidden = !isShown;
     enable(less.button, job.priority > 0);
     enable(more.button, job.priority < highest);
@@ -131,7 +137,7 @@ export function because(job) {
     const {left} = progress(now);
     return [now.isPaused ? (now.leased ? `${now.leased} still in work` : 'no work is given out') : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
   }
-  if (job.state === 'waiting') return (job.waiting_for?.words ?? '').replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
+  if (job.state === 'waiting') return withoutPath(job.waiting_for?.words, job.name).replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
   if (job.state === 'held') return 'until it is released';
   if (isRepaired(job)) return repairWords(job.run);
   const result = resultWords(job).replace(/^failed: ([^:/]*: )?/, '');
@@ -198,7 +204,7 @@ export function jobView(id, view) {
       const found = await get(`jobs/${id}/manifest`), {text} = found;
       source = found;
       renew(manifest, text, () => visible(text, true));
-      say(manifestWords, found.manifest ? 'This is what the file has now.' : 'It was submitted as a text, and is no file.');
+      say(manifestWords, found.manifest ? 'This is what the file has now.' : 'This is the text that was submitted.');
     } catch (error) {
       // The path of the manifest is known anyway.
       source = {manifest: job.manifest};
@@ -248,7 +254,7 @@ export function jobView(id, view) {
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
     const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
-    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them were ${reason}.` : resultWords(job);
+    const words = job.state === 'waiting' && reason ? reason.replace(/^(waits )?/, waits => waits ? 'Waits ' : 'Waits: ') : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them were ${reason}.` : resultWords(job);
     renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (isClosed) return; if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
@@ -263,14 +269,16 @@ export function jobView(id, view) {
     const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
     renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
-    renew(known, [job, source, isRepaired(job), farm.repaired.get(job.run)], () => facts(
+    renew(known, [job, source, isRepaired(job), farm.repaired.get(job.run), [...farm.lives.keys()]], () => facts(
       ['Place in the queue', job.position && `${job.position}`],
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
+      // The service knows that a run is in the way, and not which one.
+      ['Runs now', /another run/.test(reason) && [...farm.lives.keys()].filter(run => run !== job.run).slice(0, 5).map((run, index) => [index ? ', ' : '', h('a', {href: `#/runs/${encoded(run)}`}, h('bdi', visible(run)))])],
       ['Not before', job.not_before && when(job.not_before)],
       // A text has no file. The path that the farm has for it would lead nobody anywhere.
-      ['Manifest', source && (source.manifest ? path(source.manifest) : [source.name ? [h('bdi', visible(`${source.name}.yaml`)), ', '] : null, 'submitted as a text. ', h('button', {type: 'button', class: 'quiet', onclick: () => manifest.focus()}, 'Look at it')])],
+      ['Manifest', source && (source.manifest ? path(source.manifest) : ['a text', source.name ? [' in place of the file ', h('bdi', visible(`${source.name}.yaml`))] : null, '. ', h('button', {type: 'button', class: 'quiet', onclick: () => manifest.focus()}, 'Look at it')])],
       ['Folder', source?.folder && path(source.folder)],
-      ['Owner', h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]])))],
+      ['Owner', [scheduleOf(job) ? scheduleLink(job, `the schedule ${scheduleOf(job)}`) : h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]]))), may('submit') && !mayChange(job) ? '. Only its owner and administrators change this job.' : null]],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
       ['Kept', job.kept_by_reason && h('ul.plain', keptWords(job.kept_by_reason).map(words => h('li', visible(words))))],
       ['Repaired by', isRepaired(job) && farm.repaired.get(job.run) ? jobLink(farm.repaired.get(job.run)) : null],

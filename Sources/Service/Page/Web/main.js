@@ -155,8 +155,9 @@ function signIn(words = '') {
       fill(trouble, error.status === 401 ? '✗\ufe0e This token is not valid: it may be mistyped, revoked or too old. Copy it again, or ask an administrator of the farm for a new one.' : problemText(error));
       token.select();
     } finally { button.disabled = false; }
-  }}, h('h1', 'Sign in'), h('p', 'The farm asks who you are. An administrator makes a token for you:'), h('code.line', 'penumbra token add YOUR-NAME --scope submit'),
-  h('input', {class: 'unseen', autocomplete: 'username', value: 'penumbra', tabindex: -1, 'aria-hidden': 'true', readonly: true}), h('label.field', h('span', 'Token'), token, h('small', 'begins with pnb_')), trouble, button);
+  }}, h('h1', 'Sign in'), h('p', 'The farm asks who you are. You get a token from an administrator of the farm.'),
+  h('input', {class: 'unseen', autocomplete: 'username', value: 'penumbra', tabindex: -1, 'aria-hidden': 'true', readonly: true}), h('label.field', h('span', 'Token'), token, h('small', 'begins with pnb_')), trouble, button,
+  h('details', h('summary', 'How an administrator makes a token'), h('p', 'In a terminal of the farm\'s machine:'), h('code.line', 'penumbra token add YOUR-NAME --scope submit')));
   fill(view, form);
   token.focus();
   if (words) lookAgain();

@@ -1,8 +1,8 @@
 // The queue: open jobs first, in the order in which they will run, then those that have ended.
-import {action, ask, bar, copyable, enable, failed, fill, h, say, visible} from './dom.js';
+import {action, ask, bar, copyable, enable, failed, fill, h, plain, renew, say, visible} from './dom.js';
 import {get, send} from './api.js';
-import {calmly, farm, learnRepairs, may, mayRunNext, onFarm} from './farm.js';
-import {because, jobActions, placeOf, priorityStepper, stateOf} from './jobs.js';
+import {calmly, farm, learnRepairs, may, mayChange, mayRunNext, onFarm} from './farm.js';
+import {because, jobActions, placeOf, priorityStepper, scheduleLink, scheduleOf, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
 import {count, isOpen, percent, plural, progress, sign, when, word} from './words.js';
@@ -72,7 +72,9 @@ export function queueView(query, view) {
       name.setAttribute('href', placeOf(job));
       tag.say(`${job.id}`);
       const text = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`);
-      if (labels.title !== text.join(' ')) { labels.title = text.join(' '); fill(labels, text.slice(0, 3).map(one => h('span.label', visible(one)))); }
+      const schedule = scheduleOf(job);
+      renew(labels, [schedule, text], () => [schedule ? scheduleLink(job, `◷\ufe0e ${schedule}`, {class: 'label', title: `submitted by the schedule ${plain(schedule)}`}) : null, text.slice(0, 3).map(one => h('span.label', visible(one)))]);
+      labels.title = text.join(' ');
       share.hidden = percents.hidden = !isRunning;
       if (isRunning) { const {share: done} = progress(news); share.set(done); say(percents, percent(done)); }
       const words = because(job);
@@ -281,7 +283,7 @@ function bulkActions(wanted, changed) {
     const body = {action, filter: parameters(filter, which).toString()};
     const {count: number} = await send('POST', 'jobs/actions', body, {patience: 120});
     if (!number) { fill(outcome, nothing[action]); return; }
-    const sure = await ask(`${text} ${plural(number, 'job')}?`, `${about[action]}${filter ? ` and match “${filter}”` : ''}. Other jobs stay as they are.`, `${text} ${count(number)}`);
+    const sure = await ask(`${text} ${plural(number, 'job')}?`, `${about[action]}${mayChange({}) ? '' : ', are yours'}${filter ? ` and match “${filter}”` : ''}. Other jobs stay as they are.`, `${text} ${count(number)}`);
     if (!sure) return;
     const answer = await send('POST', 'jobs/actions', {...body, expect: number}, {patience: 120});
     fill(outcome, `${count(answer.changed.length + answer.submitted.length)} done${answer.refused.length ? `, ${count(answer.refused.length)} refused: ${answer.refused[0].detail}` : ''}`);

@@ -5,32 +5,39 @@ import {calmly, may} from './farm.js';
 import * as live from './live.js';
 import {plural, when} from './words.js';
 
-export function schedulesView(_, view) {
+export function schedulesView(query, view) {
+  const wanted = query.get('name');
   let isClosed = false;
   const body = h('div.groups'), number = h('span.number', {role: 'status'});
   fill(view, h('div.tools', h('h1.unseen', 'Schedules'), number), body, may('admin') ? adding() : null);
   async function load() {
-    if (!may('admin')) { view.removeAttribute('aria-busy'); fill(body, h('div.empty', h('p', 'Schedules are for administrators. Sign in with a token of the scope “admin” to see them.'))); return; }
+    if (!may('admin')) { view.removeAttribute('aria-busy'); fill(body, h('div.empty', h('p', 'Schedules are for administrators. Sign in with a token of the scope “admin” to see them. In the queue, jobs have the name of the schedule that has submitted them.'))); return; }
     try {
       const {schedules, unreadable = []} = await get('schedules');
       if (isClosed) return;
       view.removeAttribute('aria-busy');
       say(number, plural(schedules.length, 'schedule'));
+      const isFirst = !body.children.length;
       fill(body,
         unreadable.length ? h('p.trouble', `✗\ufe0e ${plural(unreadable.length, 'schedule')} cannot be read: `, visible(unreadable.map(one => typeof one === 'string' ? one : one.name ?? JSON.stringify(one)).join(', '))) : null,
         schedules.length ? schedules.map(one) : h('div.empty', h('h2', 'Nothing is scheduled'), h('p', 'A schedule submits a job at certain times, or when a folder changes.')));
+      if (isFirst) body.querySelector('.wanted')?.scrollIntoView({block: 'center'});
     } catch (error) {
       if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       fill(body, failed(error, soon.now));
     }
   }
   function one(schedule) {
-    return h('article', {class: 'group' + (schedule.enabled ? '' : ' off')},
+    return h('article', {class: 'group' + (schedule.name === wanted ? ' wanted' : '')},
       h('h2', visible(schedule.name), ' ', h('span', {class: 'badge ' + (schedule.enabled ? 'done' : 'held')}, schedule.enabled ? '✓\ufe0e on' : '‖\ufe0e off')),
       facts(
         ['When', schedule.cron ? [h('code', schedule.cron), schedule.zone ? ` ${schedule.zone}` : ''] : `after changes, when the folder has been quiet for ${schedule.watch?.quiet} s`],
-        ['Next', schedule.enabled && schedule.next && when(schedule.next)], ['Last', schedule.last && when(schedule.last)], ['Jobs so far', `${schedule.submitted ?? 0}`],
-        ['Manifest', schedule.submit?.manifest ? path(schedule.submit.manifest) : 'its own text'], ['From', schedule.origin === 'config' ? 'the config file' : 'here']),
+        ['Next', schedule.enabled && schedule.next && when(schedule.next)],
+        // Before the first time this is when it was made.
+        ['Last', (schedule.submitted || schedule.problem) && when(schedule.last)], ['Last job', schedule.last_job && h('a', {href: `#/jobs/${schedule.last_job}`}, `job ${schedule.last_job}`)],
+        ['Jobs so far', `${schedule.submitted}`],
+        ['Manifest', schedule.submit?.manifest ? path(schedule.submit.manifest) : 'its own text'], ['From', {config: 'the config file', removed: 'the config file, which does not have it any more'}[schedule.origin] ?? 'here']),
+      schedule.problem ? h('p.trouble', '✗\ufe0e ', visible(schedule.problem)) : null,
       h('div', {class: 'buttons'},
         action(schedule.enabled ? 'Switch off' : 'Switch on', async () => { await send('PATCH', `schedules/${encoded(schedule.name)}`, {enabled: !schedule.enabled}); await load(); }, {name: `${schedule.enabled ? 'Switch off' : 'Switch on'} ${schedule.name}`}),
         schedule.origin === 'config' ? null : action('Remove…', async () => { if (await ask(`Remove the schedule ${schedule.name}?`, 'Its jobs stay.', 'Remove it')) { await send('DELETE', `schedules/${encoded(schedule.name)}`); await load(); } }, {name: `Remove ${schedule.name}`})));

@@ -51,7 +51,9 @@ export function submitView(query, view) {
   const controllers = new Set(), ending = new AbortController();
   const folder = h('input', {id: 'folder', list: 'folders', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
   const draft = isText(kept.get('draft')) ? kept.get('draft') : '';
-  const write = editor({value: draft || example, schema: () => schema, changed: () => { keepDraft(); checkSoon(); showSliders(); }});
+  // The example is no mistake of anybody. It is not checked before somebody has written something, or has named a folder.
+  let isBegun = draft !== '' && draft !== example;
+  const write = editor({value: draft || example, schema: () => schema, changed: text => { if (text !== example) isBegun = true; keepDraft(); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   // The browser's own undo does not know texts that the page has set. So the page keeps the text from before.
   let before = null, name = draft && kept.get('name') || null;
@@ -60,7 +62,7 @@ export function submitView(query, view) {
   let order = {};
   try { order = JSON.parse(kept.get('order') || '{}'); } catch { /* It was kept by another version of the page. */ }
   const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(order.priority ?? 50, highestPriority())}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false}), strict = h('input', {type: 'checkbox', checked: order.strict ?? false});
-  const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''});
+  const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''}), orderTrouble = h('p.trouble.wide', {role: 'alert'});
   const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, strict: strict.checked, after: after.value, label: label.value}));
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
@@ -69,7 +71,7 @@ export function submitView(query, view) {
   const hand = action('Submit it', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
   const planned = h('section.planned', {hidden: true});
   const ofText = h('div.source',
-    field('Folder on the farm', folder, 'The manifest names pictures from here'),
+    field('Folder on the farm', folder, 'Your pictures are in it, or in folders below it. Paths of the manifest start here'),
     h('p.tools', h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span.quiet', 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('button', {type: 'button', title: 'Replaces the text by one that shows what a manifest looks like', onclick: () => replace(example)}, 'Example'), back, h('span.quiet.for-keys', 'Ctrl Space completes')));
   const ofFile = field('Manifest on the farm', place, 'the path of a file that the service can read. Each run reads it again');
   const hopeless = h('div.trouble', {role: 'alert'}), refusal = h('p.trouble', {role: 'alert', hidden: true});
@@ -81,7 +83,7 @@ export function submitView(query, view) {
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
         ofText, ofFile, refusal, write,
-        h('details', {open: Boolean(order.hold || order.strict || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: keepOrder}, h('summary', 'Priority, order, labels and more'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')),
+        h('details', {open: Boolean(order.hold || order.strict || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: () => { keepOrder(); enableSubmit(); }}, h('summary', 'Priority, order, labels and more'), h('div.form', orderTrouble, field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')),
           h('label.check.wide', strict, h('span', 'strict: known problems count as failures ', h('small.quiet', 'These are pictures that are still broken from an earlier run, and outputs that were kept because somebody has edited them.'))))),
         h('div.buttons', hand, plan), hopeless),
       preview.element),
@@ -142,6 +144,7 @@ export function submitView(query, view) {
     if (signal.aborted) return;
     const line = leftOut.get(id);
     leftOut.delete(id);
+    isBegun = true;
     replace(line ? excluding(found.text, line) ?? found.text : found.text);
     // Outputs belong to the path of a manifest. With this name the text has the path of the file.
     name = found.name ?? /([^/]+)\.yaml$/.exec(found.manifest ?? '')?.[1] ?? null;
@@ -173,7 +176,7 @@ export function submitView(query, view) {
     if (!isOwnDrag) take(first);
     isOwnDrag = false;
   }, {signal});
-  for (const [input, keep] of [[folder, keepDraft], [place, () => kept.set('path', place.value.trim())]]) input.addEventListener('input', () => { keep(); checkSoon(); });
+  for (const [input, keep] of [[folder, keepDraft], [place, () => kept.set('path', place.value.trim())]]) input.addEventListener('input', () => { isBegun = true; keep(); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
     refusal.hidden = true;
@@ -182,6 +185,8 @@ export function submitView(query, view) {
     version++;
     setValid(false);
     planned.hidden = true;
+    preview.forget();
+    write.outdate();
     checking = setTimeout(check, 300);
   }
   /** What is wrong although the manifest is right: its plan or its preview failed. Null takes it back. */
@@ -199,9 +204,20 @@ export function submitView(query, view) {
     hand.button.textContent = error ? 'Submit it anyway' : 'Submit it';
     hand.button.classList.toggle('primary', !error);
   }
+  /** What is wrong with the fields beside the manifest. */
+  function wrongOrder() {
+    const number = Number(priority.value);
+    if (!priority.value || !Number.isInteger(number) || number < 0 || number > highestPriority()) return `The priority is no whole number from 0 to ${highestPriority()}.`;
+    return /^[\d\s,]*$/.test(after.value) ? '' : 'The jobs after which it comes are no numbers with commas.';
+  }
+  function enableSubmit() {
+    const wrong = wrongOrder();
+    say(orderTrouble, wrong && `✗\ufe0e ${wrong}`);
+    enable(hand.button, isValid && !wrong);
+  }
   function setValid(value) {
     isValid = value;
-    enable(hand.button, value);
+    enableSubmit();
     enable(plan.button, value);
   }
   /** Says what is wrong. What is shown of an earlier text stays, and is marked. */
@@ -212,6 +228,7 @@ export function submitView(query, view) {
   async function check() {
     const mine = ++version;
     setValid(false);
+    if (!isFile && !isBegun) { cannot([], [{label: 'example', message: 'this text shows what a manifest looks like', remedy: 'Name the folder of your pictures, and change the text or paste another one. Then it is checked.'}]); return; }
     if (isFile && !place.value.trim().startsWith('/')) { cannot([], [{label: 'still to do', message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
     if (!isFile && !folder.value.trim().startsWith('/')) { cannot([], [{label: 'still to do', message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
     try {
@@ -290,11 +307,13 @@ export function submitView(query, view) {
     const state = h('span.quiet', {role: 'status'}), overview = overviewPart(), list = action('List the pictures', listPictures, {title: 'Looks for the pictures of the job'});
     const element = h('section.preview', h('div.tools', h('h2', 'Preview'), state),
       sliders, shown, trouble,
-      field('Picture', input, 'a path of the job, from the folder'), h('div.tools', list, choice),
       overview.element,
+      field('Picture', input, 'a path of the job, from the folder'), h('div.tools', list, choice),
       h('div.form', field('From the left', x, 'in %'), field('From the top', y, 'in %'), field('Size', size, 'exact pixels')));
     let timer = null, controller = null, urls = [], before = null, beforePlace = null, isOld = false;
-    const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
+    /** What went wrong with an earlier text, picture or place says nothing about this one. */
+    const forget = () => fill(trouble);
+    const soon = () => { forget(); clearTimeout(timer); timer = setTimeout(load, 250); };
     const percentOf = field => field.value === '' ? 50 : Math.round(100 * Math.min(100, Math.max(0, Number(field.value)))) / 100;
     /** What decides which picture is shown, and where. The filters do not: while a slider moves, the picture before them stays the same. */
     const source = () => JSON.stringify([body(isFile ? {version} : {text: write.area.value.replace(filtersBlock, '')}), input.value.trim()]);
@@ -314,7 +333,7 @@ export function submitView(query, view) {
         [before, beforePlace] = [blobs[0], place];
         await show(blobs, mine.signal);
         if (mine.signal.aborted) return;
-        fill(trouble);
+        forget();
         doubt('preview', null);
         overview.load(picked, request);
       } catch (error) {
@@ -370,7 +389,7 @@ export function submitView(query, view) {
     /** The whole picture, small. A click says which part of it is shown with exact pixels. */
     function overviewPart() {
       const canvas = h('canvas', {role: 'img', 'aria-label': 'The whole picture'}), mark = h('span.mark', {'aria-hidden': 'true'});
-      const element = h('div', {hidden: true}, h('div.whole', canvas, mark), h('small.quiet', 'The whole picture. Click on the part that you want to see.'));
+      const element = h('div', {hidden: true}, h('div.whole', canvas, mark), h('small.quiet', 'The whole picture, before the filters. The mark is at the part above. Click on the part that you want to see.'));
       let shownSource = null, asked = null;
       const place = () => { mark.style.left = `${percentOf(x)}%`; mark.style.top = `${percentOf(y)}%`; };
       function point(event) {
@@ -438,7 +457,7 @@ export function submitView(query, view) {
       kept.set('picture-job', job);
     };
     input.addEventListener('input', () => choosePicture(input.value.trim()));
-    return {element, refresh: () => { isOld = false; soon(); }, belongTo, choosePicture, offer, outdate, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
+    return {element, forget, refresh: () => { isOld = false; soon(); }, belongTo, choosePicture, offer, outdate, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
   }
   let shownNumbers = null;
   function showSliders() {
