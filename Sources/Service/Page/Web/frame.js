@@ -1,7 +1,7 @@
 // One frame: its picture before and after, its facts, and what workers tried.
 import {action, enable, facts, fileName, fill, h, path, plain, renew, say, visible} from './dom.js';
 import {encoded, get, picture as fetched, retryRun} from './api.js';
-import {calmly, eachSecond, may} from './farm.js';
+import {calmly, eachSecond, mayChange} from './farm.js';
 import {compare} from './compare.js';
 import {neighbours, stateIn} from './map.js';
 import {frameAddress} from './thumbs.js';
@@ -92,14 +92,17 @@ export function frameView(run, name, view) {
       fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), frame.explanation && !frame.repaired ? h('p.explanation', visible(frame.explanation)) : null,
         h('p.message', visible(withoutPath(frame.message, frame.input), true)), frame.repaired ? h('p.well', '✓\ufe0e ', repairedWords(frame.repaired)) : null);
     }
-    retry.hidden = !failure || Boolean(frame.repaired) || isRunOpen(runState) || !may('submit');
-    enable(retry.button, !retry.hidden);
+    if (failure && !frame.repaired && !isRunOpen(runState)) get(`${address}/job`).catch(() => ({})).then(job => showRetry(mayChange(job))); else showRetry(false);
     const recipes = frame?.recipes?.filter(Boolean) ?? [];
     renew(recipe, recipes, () => recipes.length ? h('section', h('h2', 'Recipe'), recipes.map(text => h('pre.log.recipe', {tabindex: 0, role: 'region', 'aria-label': 'Recipe'}, visible(text.trimEnd(), true)))) : null);
     // The output of a frame that is published meanwhile is shown, but not while somebody looks at another state of it.
     // Nothing else waits for it: a large one may take minutes.
     if (!isCompared || (isCompared === 'before' && frame?.state === 'published')) showPictures();
     await loadAttempts();
+  }
+  function showRetry(isShown) {
+    retry.hidden = !isShown;
+    enable(retry.button, isShown);
   }
   async function loadMap() {
     if (known.run === run) return known.map;

@@ -1,7 +1,7 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, each, enable, facts, failed as failedView, fill, h, lead, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
 import {encoded, get, lines, request, retryRun, send, submitted} from './api.js';
-import {calmly, eachSecond, farm, learn, learnRepairs, may, now, onFarm} from './farm.js';
+import {calmly, eachSecond, farm, learn, learnRepairs, may, mayChange, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
 import {frameFile} from './thumbs.js';
@@ -121,10 +121,12 @@ export function runView(name, view) {
     const isGoingOn = isRunOpen(condition);
     const why = isRepaired ? `Some pictures failed. All of them were ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
     renew(reason, why, () => visible(why));
-    enable(pause.button, isGoingOn);
+    const isMine = mayChange(job ?? {});
+    for (const one of [pause, cancel, retry]) one.hidden = !isMine;
+    enable(pause.button, isMine && isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
-    enable(cancel.button, isGoingOn);
-    enable(retry.button, !isGoingOn && !isRepaired && (condition !== 'done' || run.counts.stillBroken > 0));
+    enable(cancel.button, isMine && isGoingOn);
+    enable(retry.button, isMine && !isGoingOn && !isRepaired && (condition !== 'done' || run.counts.stillBroken > 0));
     enable(verify.button, !isGoingOn || run.concluded > 0);
     const parts = [];
     if (news && isGoingOn) {
@@ -240,7 +242,7 @@ export function runView(name, view) {
   const begin = async () => {
     if (!await untilItIsThere() || isClosed) return;
     place.load();
-    if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
+    if (job && isOpen(job.state) && mayChange(job)) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
     if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }
