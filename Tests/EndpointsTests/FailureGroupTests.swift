@@ -77,6 +77,26 @@ import Testing
         #expect(groups.map(\.count) == [5])
     }
 
+    @Test func `inputs that are still broken are named before repaired ones`() throws {
+        let group = try #require(
+            FailureGroup.groups(of: [
+                failed(1, "no", isRepaired: true), failed(2, "no"), failed(3, "no", isRepaired: true),
+                failed(4, "no"), failed(5, "no"), failed(6, "no"), failed(7, "no", isRepaired: true),
+            ]).first)
+        #expect(group.samples.map(\.frame) == [2, 4, 5])
+        #expect(group.samples.map(\.repaired) == [false, false, false])
+        #expect(group.first.repaired && group.last.repaired)
+    }
+
+    @Test func `an input that failed again after its repair is named as broken`() throws {
+        let group = try #require(
+            FailureGroup.groups(of: [
+                failed(1, "no", run: "r1", input: "/a", isRepaired: true), failed(4, "no", run: "r2", input: "/a"),
+            ]).first)
+        #expect(group.samples.map(\.run) == ["r2"])
+        #expect(group.samples.map(\.repaired) == [false])
+    }
+
     @Test func `groups of one size are in the order of their first frames`() throws {
         let groups = try FailureGroup.groups(
             of: ["b", "a", "c"].enumerated().map { failed($0.offset + 1, $0.element) })

@@ -47,7 +47,7 @@ def job(number):
 
 
 def failed_frame(frame):
-    return {'frame': frame, 'page': 0, 'input': f'img_{frame:06d}.tif', 'cause': 'broken or unreadable picture', 'message': 'it ends too early', 'outputs': []}
+    return {'frame': frame, 'page': 0, 'input': f'img_{frame:06d}.tif', 'cause': 'broken or unreadable picture', 'message': 'it ends too early', 'outputs': [], 'repaired': False}
 
 
 def begin_stream(handler):
@@ -159,7 +159,7 @@ class Crowd:
         of_run = [frame | {'run': LIVE} for frame in failed]
         group = {'id': 'a' * 16, 'cause': 'broken or unreadable picture', 'message': failed[0]['message'], 'count': len(failed), 'repaired': 0, 'samples': of_run[:3],
                  'first': of_run[0], 'last': of_run[-1], 'runs': [{'run': LIVE, 'count': len(failed), 'repaired': 0}]}
-        return {'errors': [group], 'frames': len(failed), 'repaired': 0, 'runs': [{'run': LIVE, 'manifest': '/srv/a/gallery.yaml', 'job': JOBS}], 'total': 1}
+        return {'errors': [group], 'frames': len(failed), 'repaired': 0, 'runs': [{'run': LIVE, 'name': 'gallery', 'started': '2026-11-26T18:00:00Z', 'manifest': '/srv/a/gallery.yaml', 'job': JOBS}], 'total': 1}
 
     def follow(self, handler):
         begin_stream(handler)

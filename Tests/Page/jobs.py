@@ -42,9 +42,11 @@ def errors(page, service, check, folder, manifest):
     jobs = [service.wait(service.submit(text=manifest(f'torn-{number}', 'torn/*'), folder=folder)) for number in range(3)]
     page.go('#/errors')
     # Earlier checks may have left runs of this group.
-    group = f"[...document.querySelectorAll('.group')].find(one => one.textContent.includes('{jobs[2]['run']}'))"
+    link = 'a[title="' + jobs[2]['run'] + '"]'
+    group = f"[...document.querySelectorAll('.group')].find(one => one.querySelector('{link}'))"
     check('a cause is explained in sentences', browser.wait(f"{group}.querySelector('.explanation').textContent.startsWith('Penumbra cannot read this file as a picture')"), page.text())
     check('each of its three pictures has a thumbnail', browser.wait(f"{group}.querySelectorAll('.thumb').length === 3"), page.text())
+    check('its last run is told by the name of its job', 'of torn-2 (' in browser.run(f'{group}.textContent'), browser.run(f'{group}.textContent'))
     retry = f"[...{group}.querySelectorAll('button')].find(one => one.textContent.startsWith('Retry '))"
     text = browser.run(f'{retry}?.textContent')
     ended = service.api('GET', 'errors')
@@ -121,7 +123,7 @@ def pauses(page, service, check, folder, manifest):
     browser.run('document.activeElement.blur()')
     browser.key('p')
     check('p pauses on the page of the job', page.has('paused', '.badge', 20), page.text('.head'))
-    check('which says what is still finished', page.has('still in work', '.reason', 10) or page.has('Workers get nothing to do', '.reason', 1), page.text('.reason'))
+    check('which says what is still finished', page.has('Workers finish what they have begun, on ', '.reason', 10) or page.has('Workers get nothing to do', '.reason', 1), page.text('.reason'))
     page.picture('job-paused')
     page.accessible('a job that is paused')
     service.api('POST', f'jobs/{endless}/cancel')

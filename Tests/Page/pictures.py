@@ -7,7 +7,7 @@ import tempfile
 import time
 import urllib.parse
 
-from crowd import LIVE, Crowd, begin_stream
+from crowd import LIVE, Crowd, begin_stream, live
 from service import picture, png_samples, wait_for
 
 POINTS = [(3, 5), (40, 40), (97, 60), (150, 101)]
@@ -185,12 +185,23 @@ class Pictures(Crowd):
         self.told = []
         self.tag, self.seed = 'one', 1
         self.asked = []
+        self.size, self.is_held, self.percent = None, False, None
 
     def step(self):
         return {'runs': []}
 
     def __call__(self, handler, method, path, body):
         address = urllib.parse.urlsplit(path)
+        if address.path.endswith(('/facts', '/crop')):
+            while self.is_held:
+                time.sleep(0.05)
+        if address.path.endswith('/picture') and self.percent is not None:
+            problem = {'type': '/problems/preparing', 'title': 'The picture is being made ready', 'status': 503, 'detail': f'making this picture ready to look around: {self.percent} %'}
+            handler.answer(503, json.dumps(problem).encode(), 'application/problem+json', [('Retry-After', '1')])
+            return True
+        if address.path.endswith('/crop') and self.size:
+            handler.answer(200, picture(48, 36, 3), 'image/png')
+            return True
         if address.path.endswith('/picture'):
             self.asked.append(handler.headers.get('If-None-Match'))
             headers = [('ETag', f'"{self.tag}"'), ('Cache-Control', 'private, no-cache')]
@@ -211,6 +222,18 @@ class Pictures(Crowd):
             numbers = range(first + 1, min(first + 100, 250) + 1)
             attempts = [{'task': f'1/tile-{number}', 'attempt': 1, 'epoch': 1, 'worker': 1, 'state': 'failed' if number == 7 else 'done', 'started': '2026-11-26T18:00:00Z', 'ended': '2026-11-26T18:00:01Z'} for number in numbers]
             return {'attempts': attempts} | ({'after': f'1.{numbers[-1]}'} if numbers[-1] < 250 else {})
+        if name == 'runs':
+            answer = super().value(name, query)
+            return {'runs': [one | {'job': 'album-schmidt-smaller-than-before'} for one in answer['runs'][:20]]}
+        if name == 'errors':
+            # The second failed picture is repaired.
+            answer = super().value(name, query)
+            for group in answer['errors']:
+                group['samples'][1]['repaired'] = True
+                group['repaired'] = group['runs'][0]['repaired'] = answer['repaired'] = 1
+            return answer
+        if name.endswith('/facts') and self.size and 'side=before' in urllib.parse.urlencode(query):
+            return {'width': self.size[0], 'height': self.size[1], 'format': 'tiff', 'layout': 'rgb', 'samples': 'u8', 'frames': 1, 'bytes': 1000}
         if name.startswith(f'runs/{LIVE}/frames/') and name.count('/') == 3:
             return {'event': 'frame', 'frame': int(name.split('/')[-1]), 'page': 0, 'input': f'/srv/a/night-{name.split("/")[-1]}.tif', 'outputs': [], 'state': 'published', 'recipes': []}
         return super().value(name, query)
@@ -248,6 +271,21 @@ def made_up(page, answers, check):
     answers.tiled = []
     check('and none are left if there are none', browser.wait(f"{titles} === ''"), browser.run(titles))
 
+    print('The time left of a run that was paused')
+    tell = lambda done, seconds, is_paused: answers.told.append(('run', {'run': LIVE, 'state': 'paused' if is_paused else 'running', 'live': live(done) | {'seconds': seconds, 'isPaused': is_paused}}))
+    tell(10_000, 100, False)
+    check('it is estimated from what was done', page.has('15 min 0 s left', '.figures') and page.has('100 pictures/s', '.figures'), page.text('.figures'))
+    tell(10_000, 1000, True)
+    check('while the run is paused there is none', browser.wait("document.querySelector('.badge.paused') && !/left|estimate|pictures\\/s/.test(document.querySelector('.figures').textContent)"), page.text('.figures'))
+    tell(20_000, 1010, False)
+    check('after it, only the time since counts', page.has('1 min 20 s left', '.figures') and page.has('1,000 pictures/s', '.figures'), page.text('.figures'))
+    page.go('#/queue')
+    check('in the queue, too', page.has('1 min 20 s left'), page.text()[:300])
+    page.go(f'#/runs/{LIVE}')
+    tell(100_000, 1020, False)
+    check('and no time is told if all pictures are done', page.has('about to end', '.figures'), page.text('.figures'))
+    tell(0, 1, False)
+
     print('Names on the map of frames')
     answers.states[4] = ord('p')
     answers.told.append(('reset', {}))
@@ -271,6 +309,60 @@ def made_up(page, answers, check):
     page.go('#/workers')
     page.go(f'#/runs/{LIVE}')
     check('a picture that was repaired is shown as it is now', browser.wait(f"![ '', {json.dumps(first)} ].includes({color})"), browser.run(color))
+
+    print('Errors by the names of pictures and jobs')
+    for number in (10, 20, 30):
+        answers.states[number] = ord('f')
+    page.go('#/errors')
+    check('the first and the last picture have their names, and their run that of its job with its start', page.has('img_000011.tif to img_000031.tif of gallery (2026-11-26 ', '.group'), page.text('.group'))
+    check('repaired pictures are not counted with the broken ones', page.has('2 failed pictures of the latest runs, and 1 more that is repaired by later jobs, for one reason', '.tools') and page.has('2 pictures, and 1 more that is repaired by later jobs', '.cause'), page.text())
+    check('the repaired picture says so, and no other', browser.run("[...document.querySelectorAll('.group .thumb')].map(one => one.textContent).join()").replace('\ufe0e', '') == 'img_000011.tif,img_000021.tif✓ repaired,img_000031.tif', page.text('.group .thumbs'))
+    page.picture('errors-some-repaired')
+
+    print('Runs')
+    page.go('#/runs')
+    check('the name of a job is not cut beside free room', browser.wait("document.querySelector('.job-name')?.textContent.startsWith('album')") and browser.run("(one => one.scrollWidth <= one.clientWidth)(document.querySelector('.job-name'))"), page.text('.rows')[:200])
+    check('a time has its zone', browser.run("document.querySelector('.rows time').title").endswith('UTC'), browser.run("document.querySelector('.rows time').title"))
+    page.picture('runs-names')
+
+    print('A large picture, from the first moment on')
+    answers.size, answers.is_held, answers.percent = (1200, 900), True, 30
+    browser.run(f"location.hash = '#/runs/{LIVE}/frames/2'")
+    check('before its size is known there is a place for it, which says what is done', page.has('Reading the size of night-2.tif', '.picture .stage') and browser.run("document.querySelector('.picture .stage').clientHeight") > 200, page.text('.picture'))
+    check('and for how long', browser.wait(r"/\d s\. The farm makes/.test(document.querySelector('.picture').textContent)"), page.text('.picture'))
+    page.picture('frame-size-asked')
+    answers.is_held = False
+    cover = '.stage .waiting:not([hidden])'
+    check('then it says how far it is made ready', browser.wait(f"document.querySelector('{cover}')?.textContent.includes('30 %')"), page.text('.picture'))
+    page.picture('frame-made-ready')
+    answers.percent = 60
+    check('and how this goes on', browser.wait(f"document.querySelector('{cover}')?.textContent.includes('60 %')"), page.text('.picture'))
+    check('for screen readers, too', page.has('60 %', '.compare .note'), page.text('.compare .note'))
+    answers.percent = None
+    check('then the picture is there', browser.wait(f"!document.querySelector('{cover}') && document.querySelector('.compare canvas')"), page.text('.picture'))
+
+    print('The keys of a picture')
+    answers.is_held = True
+    browser.run('document.activeElement.blur()')
+    browser.key('1')
+    check('1 shows exact pixels, although the picture does not have the focus', page.has('1:1', '.compare .note') and browser.run('location.hash').endswith('/frames/2'), browser.run('location.hash'))
+    check('an enlarged picture is not called exact', page.has('1:1, coarse so far · loading', '.compare .note'), page.text('.compare .note'))
+    answers.is_held = False
+    check('until its own pixels are there', browser.wait("document.querySelector('.compare .note').textContent === '1:1, exact pixels'"), page.text('.compare .note'))
+    browser.key('3')
+    check('a digit leads to no other view', browser.run('location.hash').endswith('/frames/2'), browser.run('location.hash'))
+    browser.key(']')
+    browser.wait("location.hash.endsWith('/frames/3') && document.querySelector('.compare canvas') && !document.getElementById('view').hasAttribute('aria-busy')")
+    browser.key('+')
+    check('they act on the next picture, too', page.has('200 %', '.compare .note'), page.text('.compare .note'))
+    browser.key('0')
+    check('0 fits it again', browser.wait("!document.querySelector('.compare .note').textContent.includes('exact')"), page.text('.compare .note'))
+    answers.percent, answers.tag = 40, 'three'
+    page.go(f'#/runs/{LIVE}')
+    check('a small picture is made ready as well', page.has('being made ready: 40 %', '.thumbs'), page.text('.thumbs'))
+    answers.percent = None
+    check('and comes by itself', browser.wait("document.querySelector('.thumbs img')?.naturalWidth"), page.text('.thumbs'))
+    answers.size = None
 
     print('Attempts')
     page.go(f'#/runs/{LIVE}/frames/1')

@@ -34,9 +34,12 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
         package let frame: Int
         package let page: Int
         package let input: String
+        /// A later run of the job has published it.
+        package let repaired: Bool
 
         init(_ failure: FailedFrame) {
             (run, frame, page, input) = (failure.run, failure.number, failure.page, failure.input)
+            repaired = failure.isRepaired
         }
     }
 
@@ -59,7 +62,7 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
     package private(set) var repaired: Int
     package let first: Frame
     package private(set) var last: Frame
-    /// The first frames with different inputs.
+    /// The first frames with different inputs, as many as possible of those that are still broken.
     package private(set) var samples: [Frame]
     /// The runs that the frames are of, the earliest first.
     package private(set) var runs: [Part]
@@ -79,14 +82,26 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
     fileprivate mutating func add(_ failure: FailedFrame) {
         count += 1
         last = Frame(failure)
-        if samples.count < Self.mostSamples, !samples.contains(where: { PathKey($0.input) == PathKey(failure.input) }) {
-            samples.append(Frame(failure))
-        }
+        show(failure)
         if runs.last?.run != failure.run { runs.append(Part(run: failure.run, count: 0, repaired: 0)) }
         runs[runs.count - 1].count += 1
         guard failure.isRepaired else { return }
         repaired += 1
         runs[runs.count - 1].repaired += 1
+    }
+
+    /// Takes a frame into the samples. One that is still broken takes the place of a repaired one of the same input, and of another
+    /// repaired one if the samples are full.
+    private mutating func show(_ failure: FailedFrame) {
+        if let place = samples.firstIndex(where: { PathKey($0.input) == PathKey(failure.input) }) {
+            if samples[place].repaired, !failure.isRepaired { samples[place] = Frame(failure) }
+            return
+        }
+        if samples.count == Self.mostSamples {
+            guard !failure.isRepaired, let place = samples.lastIndex(where: \.repaired) else { return }
+            samples.remove(at: place)
+        }
+        samples.append(Frame(failure))
     }
 
     /// - Parameter failures: In the order in which `first` and `last` are meant. The frames of a run follow each other.

@@ -126,6 +126,9 @@ private struct FailureList: Encodable, Sendable {
         }
 
         let run: String
+        /// The name of its job.
+        let name: String
+        let started: WallTime
         /// The path of its manifest.
         let manifest: String
         /// Nil for a run that the service has not begun.
@@ -134,7 +137,8 @@ private struct FailureList: Encodable, Sendable {
         let obstacle: Obstacle?
 
         init(_ run: RunRecord, job: Queueing.JobID?, obstacle message: String?) {
-            (self.run, manifest, self.job) = (run.name, run.manifest, job)
+            (self.run, name, manifest, self.job) = (run.name, run.job, run.manifest, job)
+            started = WallTime(milliseconds: run.started / 1_000_000)
             obstacle = message.map {
                 let words = Explanation(message: $0)
                 return Obstacle(detail: words.summary, remedy: words.remedy)

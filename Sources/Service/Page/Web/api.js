@@ -136,7 +136,7 @@ const wait = (seconds, signal) => new Promise((done, fail) => {
   signal.addEventListener('abort', () => { clearTimeout(timer); fail(signal.reason); }, {once: true});
 });
 
-/** Fetches a picture. It waits as long as the service asks it to. `body` makes it a POST. `prepares` hears why a part of a large picture takes long. */
+/** Fetches a picture. It waits as long as the service asks it to. `body` makes it a POST. `prepares` hears why it takes long. */
 export function picture(address, signal, body, prepares) {
   return new Promise((done, fail) => {
     const one = {address, signal, body, prepares, done, fail};
@@ -164,12 +164,13 @@ function askLater(next, error) {
   next.prepares?.(error.message);
   wait(error.retryAfter || 1, next.signal).then(() => { waiting.unshift(next); serve(); }, next.fail);
 }
-async function fetchPicture({address, signal, body}) {
+async function fetchPicture({address, signal, body, prepares}) {
   for (let tries = 1; ; tries++) {
     try {
       return await inTurn(signal, async () => (await request(body ? 'POST' : 'GET', address, body, {signal})).blob());
     } catch (error) {
       if (![429, 503].includes(error.status) || isPreparing(error) || tries === 8) throw error;
+      prepares?.(error.message);
       await wait(Math.min(10, error.retryAfter || 1), signal);
     }
   }

@@ -23,8 +23,9 @@ export function compare(source) {
   const slider = h('input', {type: 'range', min: 0, max: 1000, value: 500, 'aria-label': 'Where the line between before and after is'});
   const note = h('span.note', {role: 'status'});
   const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
-  const waiting = h('span.waiting', {'aria-hidden': 'true'}, 'Loading …');
-  const stage = h('div.stage', canvas, waiting, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
+  // Over each side of which nothing is drawn yet. The note says the same to screen readers.
+  const covers = {before: h('span.waiting', {'aria-hidden': 'true'}, 'Loading …'), after: h('span.waiting', {'aria-hidden': 'true', hidden: true})};
+  const stage = h('div.stage', canvas, covers.before, covers.after, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
   const element = h('div.compare', stage, h('div', {class: 'tools'},
     // The sides of the line, as they are above it.
     both ? h('span.slide', h('span', 'all after'), slider, h('span', 'all before')) : null,
@@ -37,7 +38,7 @@ export function compare(source) {
   const controller = new AbortController();
   const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: '', prepares: ''}]));
   for (const [name, side] of Object.entries(sides)) {
-    picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { if (isClosed) image.close(); else side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; ask(); });
+    picture(source.thumb(name), controller.signal, undefined, text => { side.prepares = text; ask(); }).then(createImageBitmap).then(image => { if (isClosed) image.close(); else side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; side.prepares = ''; ask(); });
   }
 
   const fitZoom = () => Math.min(width / full.width, height / full.height);
@@ -69,10 +70,9 @@ export function compare(source) {
     const context = canvas.getContext('2d');
     context.setTransform(ratio(), 0, 0, ratio(), 0, 0);
     context.clearRect(0, 0, width, height);
-    // Squares alone look like a picture that is transparent.
-    waiting.hidden = Object.values(sides).every(side => side.isAsked);
     let missing = 0;
     const line = Math.round(split * width);
+    covers.before.hidden = covers.after.hidden = true;
     if (sides.before) missing += drawSide(context, 'before', 0, both ? line : width);
     if (sides.after) missing += drawSide(context, 'after', both ? line : 0, width);
     if (both) {
@@ -91,10 +91,13 @@ export function compare(source) {
       context.textBaseline = 'middle';
       context.fillText('◄ ►', line, height / 2 + 0.5);
     }
-    const percent = zoom * ratio() * 100, troubles = Object.entries(sides).filter(([, side]) => side.trouble).map(([name, side]) => `${name}: ${side.trouble}`);
-    const prepares = Object.values(sides).map(side => side.prepares).filter(Boolean);
+    const percent = zoom * ratio() * 100, all = Object.entries(sides), troubles = all.filter(([, side]) => side.trouble).map(([name, side]) => `${name}: ${side.trouble}`);
+    const prepares = all.map(([, side]) => side.prepares).filter(Boolean), lost = all.find(([, side]) => side.lost)?.[1].lost;
+    const scale = percent >= 99.9 && percent <= 100.1 ? '1:1' : `${percent < 10 ? percent.toFixed(1) : count(percent)} %`;
+    // Until its exact pixels are there, an enlarged picture is shown in their place.
+    const kind = percent < 99.9 ? '' : lost ? `, not exact everywhere: ${lost}` : missing ? ', coarse so far' : ', exact pixels';
     const sizesDiffer = both && (source.before.width !== full.width || source.before.height !== full.height);
-    say(note, plain(troubles.join('; ') || `${percent >= 99.9 && percent <= 100.1 ? '1:1, exact pixels' : percent > 100 ? `${count(percent)} %, exact pixels` : `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`}${missing ? ` · ${prepares.find(text => text.endsWith('%')) ?? prepares[0] ?? 'loading'}` : ''}${sizesDiffer ? ` · before is ${count(source.before.width)} × ${count(source.before.height)}, shown at the same size` : ''}`));
+    say(note, plain(troubles.join('; ') || `${scale}${kind}${missing ? ` · ${prepares.find(text => text.endsWith('%')) ?? prepares[0] ?? 'loading'}` : ''}${sizesDiffer ? ` · before is ${count(source.before.width)} × ${count(source.before.height)}, shown at the same size` : ''}`));
   }
   /** Draws one side between two columns of the screen, and asks for what is missing. */
   function drawSide(context, name, from, to) {
@@ -111,7 +114,8 @@ export function compare(source) {
     context.clip();
     context.imageSmoothingEnabled = true;
     if (side.base) context.drawImage(side.base, left, top, full.width * zoom, full.height * zoom);
-    let missing = side.isAsked ? 0 : 1;
+    let missing = side.isAsked ? 0 : 1, isDrawn = Boolean(side.base);
+    side.lost = '';
     // Without tiles if the small picture has all pixels that the screen can show. It is compressed, so exact pixels always come from tiles.
     const isExact = zoomX * ratio() >= 0.999;
     if (side.isAsked && !side.trouble && (!side.base || isExact || side.base.width < facts.width * zoomX * ratio() * 0.98)) {
@@ -129,7 +133,8 @@ export function compare(source) {
           const key = `${scale} ${column} ${row}`;
           wanted.add(key);
           const tile = side.tiles.get(key) ?? load(name, side, key, area);
-          if (!tile.image) { if (!tile.isFailed) missing++; continue; }
+          if (!tile.image) { if (tile.failure) side.lost = tile.failure; else missing++; continue; }
+          isDrawn = true;
           const startX = left + area.x * zoomX, startY = top + area.y * zoomY;
           context.drawImage(tile.image, startX, startY, area.width * zoomX, area.height * zoomY);
         }
@@ -145,10 +150,19 @@ export function compare(source) {
       }
     }
     context.restore();
+    if (!isDrawn) cover(name, from, to);
     return missing;
   }
+  /** Squares alone look like a picture that is transparent. */
+  function cover(name, from, to) {
+    const {trouble, prepares} = sides[name], cover = covers[name];
+    cover.hidden = false;
+    cover.style.left = `${from}px`;
+    cover.style.right = `${width - to}px`;
+    say(cover, plain(trouble || `Loading ${both ? `“${name}”` : source.name} …${prepares ? ` ${prepares}` : ''}`));
+  }
   function load(name, side, key, area) {
-    const tile = {image: null, controller: new AbortController(), isFailed: false};
+    const tile = {image: null, controller: new AbortController(), failure: ''};
     side.tiles.set(key, tile);
     picture(source.crop(name, area), tile.controller.signal, undefined, text => { side.prepares = text; ask(); }).then(createImageBitmap).then(image => {
       side.prepares = '';
@@ -157,7 +171,7 @@ export function compare(source) {
       ask();
     }).catch(error => {
       if (error.name === 'AbortError') return;
-      tile.isFailed = true;
+      tile.failure = error.message;
       if (!side.base) side.trouble = error.message;
       ask();
     });
@@ -194,7 +208,7 @@ export function compare(source) {
   canvas.addEventListener('dblclick', event => { const at = place(event); if (isFit) zoomTo(1 / ratio(), at.x, at.y); else fit(); });
   canvas.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = 80, keys = {ArrowLeft: () => move(-step, 0), ArrowRight: () => move(step, 0), ArrowUp: () => move(0, -step), ArrowDown: () => move(0, step), '+': () => zoomTo(zoom * 2), '=': () => zoomTo(zoom * 2), '-': () => zoomTo(zoom / 2), 0: fit, 1: () => zoomTo(1 / ratio())};
+    const step = 80, keys = {ArrowLeft: () => move(-step, 0), ArrowRight: () => move(step, 0), ArrowUp: () => move(0, -step), ArrowDown: () => move(0, step), ...element.keys};
     if (!(event.key in keys)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -222,6 +236,8 @@ export function compare(source) {
   const watcher = new ResizeObserver(layOut);
   watcher.observe(stage);
   const forgetRatio = onRatio(layOut);
+  /** What the buttons do, by the keys that they name. */
+  element.keys = {'+': () => zoomTo(zoom * 2), '=': () => zoomTo(zoom * 2), '-': () => zoomTo(zoom / 2), 0: fit, 1: () => zoomTo(1 / ratio())};
   element.look = () => ({zoom, isFit, split, x: x / full.width, y: y / full.height});
   element.close = () => {
     isClosed = true;

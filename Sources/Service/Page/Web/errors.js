@@ -4,11 +4,12 @@ import {encoded, get, retryRun} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
 import {thumb} from './thumbs.js';
-import {count, frameName, pictureName, plural, withoutPath} from './words.js';
+import {count, frameName, plural, when, withoutPath} from './words.js';
 
 /** A group has lines for so many runs at most. */
 const mostLines = 5;
-const runLink = run => h('a', {href: `#/runs/${encoded(run)}`}, h('bdi', run));
+/** A run of an answer by the name of its job and its start, which people know better than the name of the run. */
+const runLink = ({run, name, started}) => h('a', {href: `#/runs/${encoded(run)}`, title: run}, h('bdi', visible(name)), ` (${when(started)})`);
 
 /** The items of a list in one line, such as `[photos/a.png, "b, c.png"]`. */
 const items = list => list.match(/"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,[\]][^,[\]]*/g) ?? [];
@@ -41,16 +42,16 @@ async function exclusions(group, runs) {
   const answers = await Promise.all(shown.map(async ({run, job}) => [await get(`runs/${encoded(run)}/errors/${encoded(group.id)}/exclude`), await manifestOf(job)]));
   return [
     answers.map(([{line, unnamed, more}, source], index) => {
-      const {run, manifest, job} = shown[index], key = JSON.stringify([manifest, line, unnamed]);
+      const part = shown[index], {manifest, job} = part, key = JSON.stringify([manifest, line, unnamed]);
       // Two runs of one manifest mostly have the same line.
       if (seen.has(key)) return null;
       seen.add(key);
       // A text that was submitted has no file. Runs without a job were begun with one.
       const file = source.manifest ?? (job ? null : manifest), whole = line && source.text && !file ? excluding(source.text, line) : null;
-      const words = file ? ['Add this line to ', path(file), ', for the run ', runLink(run), '. If the manifest has a key “exclude”, add the names to it.']
-        : ['This line leaves them out. Add it to the manifest of the run ', runLink(run), ', and submit that again. If the manifest has a key “exclude”, add the names to it.'];
+      const words = file ? ['Add this line to ', path(file), ', for the run ', runLink(part), '. If the manifest has a key “exclude”, add the names to it.']
+        : ['This line leaves them out. Add it to the manifest of the run ', runLink(part), ', and submit that again. If the manifest has a key “exclude”, add the names to it.'];
       return [
-        whole && may('submit') ? h('div.buttons', h('button', {type: 'button', onclick: () => submitAgain(job, line)}, 'Submit again without them …'), h('span.quiet', 'opens the manifest of the run ', runLink(run), ' with this line:')) : null,
+        whole && may('submit') ? h('div.buttons', h('button', {type: 'button', onclick: () => submitAgain(job, line)}, 'Submit again without them …'), h('span.quiet', 'opens the manifest of the run ', runLink(part), ' with this line:')) : null,
         line ? [whole ? null : h('p.quiet', words), copyable(line)] : null,
         unnamed.length ? h('div', h('p.caution', `! ${unnamed.length === 1 ? 'This picture' : 'These pictures'} cannot be left out by name, because the name is not plain text (UTF-8). Rename the file first.`),
           h('ul.plain', unnamed.map(input => h('li', path(input))))) : null,
@@ -75,12 +76,12 @@ async function patiently(body) {
 async function retryAll(runs, outcome) {
   const done = [];
   const show = () => fill(outcome, h('ul.plain', done));
-  for (const {run} of runs) {
+  for (const one of runs) {
     try {
-      const job = await patiently(() => retryRun(run));
-      done.push(h('li.well', '✓\ufe0e run ', runLink(run), ': retried as ', h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)));
+      const job = await patiently(() => retryRun(one.run));
+      done.push(h('li.well', '✓\ufe0e run ', runLink(one), ': retried as ', h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)));
     } catch (error) {
-      done.push(h('li.trouble', 'run ', runLink(run), ': not retried ', problemText(error)));
+      done.push(h('li.trouble', 'run ', runLink(one), ': not retried ', problemText(error)));
     }
     show();
   }
@@ -96,7 +97,7 @@ async function retryAll(runs, outcome) {
 export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {}) {
   const about = new Map(runs.map(one => [one.run, one]));
   const shown = errors.map(group => {
-    const {first, last} = group, isRepaired = group.repaired === group.count;
+    const {first, last} = group, broken = group.count - group.repaired, isRepaired = group.repaired === group.count;
     const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
     if (!kept.has(group.id)) kept.set(group.id, {lines: h('div.lines'), outcome: h('div.outcome')});
@@ -107,16 +108,20 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
     const retried = open.filter(part => !part.obstacle), others = open.filter(part => part.obstacle);
     const number = retried.reduce((sum, part) => sum + part.count - part.repaired, 0);
     return h('article', {class: `group ${isRepaired ? '' : 'bad'}`},
-      h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'picture'), group.repaired ? (isRepaired ? ', repaired by later jobs' : `, ${count(group.repaired)} of them repaired by later jobs`) : '')),
+      h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', isRepaired ? `${plural(group.count, 'picture')}, repaired by later jobs` : plural(broken, 'picture'), group.repaired && broken ? `, and ${count(group.repaired)} more that ${group.repaired === 1 ? 'is' : 'are'} repaired by later jobs` : '')),
       group.explanation && !isRepaired ? h('p.explanation', visible(group.explanation)) : null,
       h('p.message', visible(withoutPath(group.message, first.input), true)),
-      h('div', {class: 'thumbs'}, group.samples.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause}))),
-      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, pictureName(frameName(frame.frame, frame.page))), run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(frame.run)]])),
+      h('div', {class: 'thumbs'}, group.samples.map(frame => {
+        const one = thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: frame.repaired ? 'repaired' : group.cause});
+        if (frame.repaired) one.append(h('span.thumb-name.badge.published', '✓\ufe0e repaired'));
+        return one;
+      })),
+      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, h('bdi', visible(fileName(frame.input)))), frame.repaired && !isRepaired ? ', which is repaired,' : '', run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(about.get(frame.run))]])),
       isRepaired ? null : h('div', {class: 'buttons'},
         !run && retried.length && may('submit') ? action(retried.length === 1 ? `Retry ${plural(number, 'picture')}` : `Retry ${plural(number, 'picture')} of ${count(retried.length)} runs`, () => retryAll(retried, outcome),
           {name: `Retry ${plural(number, 'picture')} of ${plural(retried.length, 'run')} with ${group.cause}`, title: 'A new job for each run. Outputs that are up to date stay.'}) : null,
         action('Leave them out …', async () => fill(lines, await exclusions(group, open)), {name: `A line that excludes ${group.cause}`})),
-      !run && others.length && may('submit') ? h('ul', {class: 'plain obstacles'}, others.map(part => h('li.quiet', 'run ', runLink(part.run), ` cannot be retried: `, visible(part.obstacle.detail),
+      !run && others.length && may('submit') ? h('ul', {class: 'plain obstacles'}, others.map(part => h('li.quiet', 'run ', runLink(part), ` cannot be retried: `, visible(part.obstacle.detail),
         (part.obstacle.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('span.remedy', visible(remedy)))))) : null,
       outcome, lines);
   });
@@ -133,7 +138,7 @@ export function errorsView(_, view) {
       const answer = await get('errors');
       if (isClosed) return;
       view.removeAttribute('aria-busy');
-      say(number, answer.frames ? `${plural(answer.frames, 'failed picture')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '');
+      say(number, answer.frames ? `${plural(answer.frames - answer.repaired, 'failed picture')} of the latest runs${answer.repaired ? `, and ${count(answer.repaired)} more that ${answer.repaired === 1 ? 'is' : 'are'} repaired by later jobs` : ''}, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}` : '');
       renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed picture.')));
     } catch (error) {
       if (isClosed || !view.hasAttribute('aria-busy')) throw error;

@@ -1,6 +1,7 @@
 // What all views share: who is signed in, the state of the service, and what open runs do.
 import {Problem, ahead, encoded, get} from './api.js';
 import * as live from './live.js';
+import {shareOf} from './words.js';
 
 export const farm = {
   /** `{name, scope}`, or null before somebody has signed in. */
@@ -184,10 +185,14 @@ export function calmly(body, wait = 1500, isOfPage = false) {
 }
 const loadSoon = calmly(loadStatus, 1500, true);
 
+/** Takes what an open run does, and how far it was when it was paused last. */
+export function learn(run, news, before = farm.lives.get(run)) {
+  farm.lives.set(run, {...news, pause: news.isPaused ? {share: shareOf(news), seconds: news.seconds, done: news.done, megapixels: news.megapixels} : before?.pause});
+}
 async function loadFarm() {
-  const [, open] = await Promise.all([loadStatus(), get('runs?ended=0')]);
+  const [, open] = await Promise.all([loadStatus(), get('runs?ended=0')]), before = new Map(farm.lives);
   farm.lives.clear();
-  for (const run of open.runs) if (run.live) farm.lives.set(run.run, run.live);
+  for (const run of open.runs) if (run.live) learn(run.run, run.live, before.get(run.run));
   live.hear();
   tell();
 }
@@ -195,7 +200,7 @@ async function loadFarm() {
 export const loadFarmNow = calmly(loadFarm, 0, true).now;
 
 live.on('run', ({run, state, live: news}) => {
-  if (state === 'ended') { farm.lives.delete(run); loadSoon(); } else if (news) { farm.lives.set(run, news); }
+  if (state === 'ended') { farm.lives.delete(run); loadSoon(); } else if (news) { learn(run, news); }
   tell();
 });
 live.on('job', loadSoon);

@@ -1,7 +1,7 @@
 // One frame: its picture before and after, its facts, and what workers tried.
 import {action, enable, facts, fileName, fill, h, path, plain, renew, say, visible} from './dom.js';
-import {encoded, get, retryRun} from './api.js';
-import {calmly, eachSecond, may} from './farm.js';
+import {encoded, get, picture as fetched, retryRun} from './api.js';
+import {calmly, eachSecond, mayChange} from './farm.js';
 import {compare} from './compare.js';
 import {neighbours, stateIn} from './map.js';
 import {frameAddress} from './thumbs.js';
@@ -35,6 +35,7 @@ export function frameView(run, name, view) {
   let frame = null, viewer = null, seen = look, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
   const title = h('h1', capital(pictureName(name))), badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
   const choice = h('select', {onchange: () => { output = choice.selectedIndex; showPictures(); }}), choices = h('label.tools', {hidden: true}, h('span', 'Output'), choice);
+  const leaving = new AbortController(), loadingWords = h('span', {role: 'status'}), loadingTime = h('span');
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
   const previous = h('a.button', {hidden: true}, '◀\ufe0e previous'), next = h('a.button', {hidden: true}, 'next ▶\ufe0e');
   const retry = action('Retry', async () => {
@@ -49,6 +50,22 @@ export function frameView(run, name, view) {
     h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run)), ` · ${pictureName(name)}`),
     h('div.head', h('div', title, h('p.sub', badge, sub)), h('div.buttons', retry, previous, next)),
     cause, choices, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
+
+  /** Says in the picture's place what is done until there is one. */
+  let loadingSince = 0;
+  function tellLoading(words) {
+    if (!loadingSince) {
+      loadingSince = Date.now();
+      say(loadingTime, '');
+      fill(picture, h('div.stage.loading', h('p.waiting', loadingWords, loadingTime)));
+    }
+    say(loadingWords, words);
+  }
+  function countSeconds() {
+    const seconds = (Date.now() - loadingSince) / 1000;
+    if (loadingSince && seconds > 2) say(loadingTime, `${elapsed(seconds)}. The farm makes pictures to look at one after the other.`);
+  }
+  tellLoading('Looking up this picture …');
 
   async function load() {
     const [found, now] = await Promise.all([
@@ -75,13 +92,17 @@ export function frameView(run, name, view) {
       fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), frame.explanation && !frame.repaired ? h('p.explanation', visible(frame.explanation)) : null,
         h('p.message', visible(withoutPath(frame.message, frame.input), true)), frame.repaired ? h('p.well', '✓\ufe0e ', repairedWords(frame.repaired)) : null);
     }
-    retry.hidden = !failure || Boolean(frame.repaired) || isRunOpen(runState) || !may('submit');
-    enable(retry.button, !retry.hidden);
+    if (failure && !frame.repaired && !isRunOpen(runState)) get(`${address}/job`).catch(() => ({})).then(job => showRetry(mayChange(job))); else showRetry(false);
     const recipes = frame?.recipes?.filter(Boolean) ?? [];
     renew(recipe, recipes, () => recipes.length ? h('section', h('h2', 'Recipe'), recipes.map(text => h('pre.log.recipe', {tabindex: 0, role: 'region', 'aria-label': 'Recipe'}, visible(text.trimEnd(), true)))) : null);
     // The output of a frame that is published meanwhile is shown, but not while somebody looks at another state of it.
-    if (!isCompared || (isCompared === 'before' && frame?.state === 'published')) await showPictures();
+    // Nothing else waits for it: a large one may take minutes.
+    if (!isCompared || (isCompared === 'before' && frame?.state === 'published')) showPictures();
     await loadAttempts();
+  }
+  function showRetry(isShown) {
+    retry.hidden = !isShown;
+    enable(retry.button, isShown);
   }
   async function loadMap() {
     if (known.run === run) return known.map;
@@ -103,11 +124,15 @@ export function frameView(run, name, view) {
     choices.hidden = outputs.length < 2;
     renew(choice, outputs, () => outputs.map(text => h('option', plain(fileName(text)))));
     const of = which => `side=${which}${which === 'after' && shown ? `&output=${shown + 1}` : ''}`;
-    const side = which => get(frameAddress(run, name, `facts?${of(which)}`)).then(value => ({value}), error => ({error}));
+    const reading = `Reading the size of ${frame ? plain(fileName(frame.input)) : pictureName(name)} …`;
+    if (!viewer) tellLoading(reading);
+    const side = which => fetched(frameAddress(run, name, `facts?${of(which)}`), leaving.signal, undefined, words => { if (loadingSince) tellLoading(`${reading} ${plain(words)}`); })
+      .then(data => data.text()).then(JSON.parse).then(value => ({value}), error => ({error}));
     const [left, right] = await Promise.all([side('before'), side('after')]);
     // Somebody may have chosen another output meanwhile, or gone on. Then nobody would close the viewer.
     if (mine !== asked || isClosed) return;
     isCompared = right.value ? 'both' : 'before';
+    loadingSince = 0;
     close();
     if (left.value || right.value) {
       viewer = compare({
@@ -119,8 +144,10 @@ export function frameView(run, name, view) {
       close = viewer.close;
       fill(picture, viewer);
     } else {
+      viewer = null;
+      const {error} = left, isPassing = !error.status || error.status === 429 || error.status >= 500;
       // Why a frame has failed is told above.
-      fill(picture, cause.hidden ? h('p.none', visible(left.error.message)) : null);
+      fill(picture, cause.hidden || isPassing ? h('p.none', visible(error.message), ' ', isPassing ? h('button', {type: 'button', onclick: showPictures}, 'Try again') : null) : null);
     }
     const one = (title, {value, error}, file) => h('div', h('h2', title), file ? h('p.file', path(file)) : null,
       value ? facts(
@@ -159,10 +186,13 @@ export function frameView(run, name, view) {
     live.on('frames', ({runs}) => { if (runs.some(one => one.run === run) && frame?.state === 'open') soon(); }),
     live.on('run', event => { if (event.run === run && event.state === 'ended') soon(); }),
     live.on('reset', soon), live.on('back', soon),
+    eachSecond(countSeconds),
     eachSecond(calmly(() => frame?.state === 'open' && isRunOpen(runState) ? loadAttempts() : null, 2000)),
   ];
+  // Wherever the focus is, digits do what the buttons of the picture say. The other ones do nothing here: they lead away from other views.
+  const digits = Object.fromEntries(['0', '1', '+', '=', '-', '2', '3', '4', '5'].map(key => [key, () => viewer?.keys[key]?.()]));
   return {
-    begin: load, title: pictureName(name), close: () => { isClosed = true; close(); endings.forEach(end => end()); },
-    keys: {r: () => { if (!retry.hidden) retry.button.click(); }, '[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
+    begin: load, title: pictureName(name), close: () => { isClosed = true; leaving.abort(); close(); endings.forEach(end => end()); },
+    keys: {...digits, r: () => { if (!retry.hidden) retry.button.click(); }, '[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
   };
 }

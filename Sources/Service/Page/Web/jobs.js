@@ -18,7 +18,11 @@ export const stateOf = job => isPaused(job) ? 'paused' : isRepaired(job) ? 'repa
 const isRepaired = job => job.state === 'failed' && job.exit_code === 1 && farm.repaired.has(job.run);
 export const repairWords = run => farm.repaired.get(run) ? `repaired by job ${farm.repaired.get(run)}` : 'repaired by a later run';
 /** What a pause does not end. */
-export const pausedWords = news => news?.leased ? `Paused. ${news.leased === 1 ? 'One task is' : `${news.leased} tasks are`} still in work and will be finished.` : 'Paused. Workers get nothing to do.';
+export function pausedWords(news) {
+  // Several workers may have tiles of one picture.
+  const pictures = new Set(news?.running?.map(({frame, page}) => `${frame}/${page}`)).size;
+  return pictures ? `Paused. Workers finish what they have begun, on ${plural(pictures, 'picture')}.` : 'Paused. Workers get nothing to do.';
+}
 
 /** The schedule, or the watched folder, that has submitted a job. */
 export const scheduleOf = job => /^(?:schedule|watch):(.+)$/.exec(job.owner)?.[1];

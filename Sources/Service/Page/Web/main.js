@@ -257,7 +257,7 @@ async function begin() {
 
 // ---- Keys
 
-const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'this help']];
+const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list, or in a map that has the focus (Tab)'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'picture before, picture after'], ['0 1 + -', 'on a picture: fit, exact pixels, zoom'], ['s', 'submit a job'], ['1 … 5', 'the views, but not on a picture'], ['?', 'this help']];
 const words = [['farm', 'the machine, or the group of machines, that does the work'], ['manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['job', 'a manifest that was submitted'], ['run', 'the work on a job, from its start to its end'],
   ['frame', 'what commands and programs call a picture, or a page of a picture with pages'], ['published', 'the result is in its place'], ['worker', 'a process that renders pictures']];
 const hasKeys = () => kept.get('keys') !== 'off';

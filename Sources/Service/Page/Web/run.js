@@ -1,18 +1,18 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, each, enable, facts, failed as failedView, fill, h, lead, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
 import {encoded, get, lines, request, retryRun, send, submitted} from './api.js';
-import {calmly, eachSecond, farm, learnRepairs, may, now, onFarm} from './farm.js';
+import {calmly, eachSecond, farm, learn, learnRepairs, may, mayChange, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
 import {frameFile} from './thumbs.js';
 import {pausedWords, priorityStepper, repairWords, resultWords, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, keptWords, measure, percent, pictureName, plural, progress, sign, taskWords, when, withoutPath, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, fullTime, isOpen, isRunOpen, keptWords, measure, percent, pictureName, plural, progress, sign, taskWords, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
-  let run = null, job = null, early = null, hasMap = false, isClosed = false, mapsAsked = 0;
+  let run = null, job = null, early = null, hasMap = false, hasNews = false, isClosed = false, mapsAsked = 0;
   const kept = new Map();
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
@@ -57,7 +57,7 @@ export function runView(name, view) {
   async function load() {
     const look = tiles.look();
     try { run = await get(address); } finally { look.end(); }
-    if (run.live) farm.lives.set(name, run.live);
+    if (run.live) learn(name, run.live);
     look.take(run.live?.tiled ?? []);
     show();
   }
@@ -121,27 +121,31 @@ export function runView(name, view) {
     const isGoingOn = isRunOpen(condition);
     const why = isRepaired ? `Some pictures failed. All of them were ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
     renew(reason, why, () => visible(why));
-    enable(pause.button, isGoingOn);
+    const isMine = mayChange(job ?? {});
+    for (const one of [pause, cancel, retry]) one.hidden = !isMine;
+    enable(pause.button, isMine && isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
-    enable(cancel.button, isGoingOn);
-    enable(retry.button, !isGoingOn && !isRepaired && (condition !== 'done' || run.counts.stillBroken > 0));
+    enable(cancel.button, isMine && isGoingOn);
+    enable(retry.button, isMine && !isGoingOn && !isRepaired && (condition !== 'done' || run.counts.stillBroken > 0));
     enable(verify.button, !isGoingOn || run.concluded > 0);
     const parts = [];
     if (news && isGoingOn) {
-      const {share: done, left, rate} = progress(news);
+      hasNews = true;
+      const {share: done, left, rate, pictures} = progress(news);
       share.set(done, news.failed / Math.max(1, news.frames));
       parts.push(`${count(news.done)} of ${plural(news.frames, 'picture')}`, percent(done));
       if (news.failed) parts.push(`${count(news.failed)} failed`);
       if (rate) parts.push(`${measure(rate)} MP/s`);
-      if (news.seconds > 2 && news.done > 2 && news.done / news.seconds >= 0.1) parts.push(`${measure(news.done / news.seconds)} pictures/s`);
-      parts.push(left != null ? `${elapsed(left)} left` : 'too early for an estimate');
+      if (pictures >= 0.1) parts.push(`${measure(pictures)} pictures/s`);
+      // While a run is paused, nothing says how long it will take.
+      if (condition === 'running') parts.push(done === 1 || left === 0 ? 'about to end' : left ? `${elapsed(left)} left` : 'too early for an estimate');
       parts.push(plural(news.leased, 'worker'));
       if (!news.leased && news.wanted && condition === 'running') parts.push('waits for a worker');
       document.title = `${percent(done)} ${plain(run.job)} – Penumbra`;
-    } else {
+    } else if (!isGoingOn || !hasNews) {
       // Frames that the run has left have ended, but nothing was done for them.
       const ended = run.counts.published + run.counts.failed;
-      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'picture')} done` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
+      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'picture')} done${run.counts.skipped ? `, ${count(run.counts.skipped)} more up to date` : ''}` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
@@ -149,7 +153,8 @@ export function runView(name, view) {
       if (run.counts.seconds > 0 && run.counts.megapixels) parts.push(`${measure(run.counts.megapixels)} megapixels in ${duration(run.counts.seconds)} of work`);
       document.title = `${word(condition)} ${plain(run.job)} – Penumbra`;
     }
-    say(line, parts.join(' · '));
+    // Between the last news and the result of the run, the last news stay.
+    if (parts.length) say(line, parts.join(' · '));
     share.hidden = !isGoingOn;
     const {published, skipped, kept, failed, stillBroken, left} = run.counts;
     states.show(isGoingOn ? [] : Object.entries({published, skipped, kept, failed, still_broken: stillBroken, left}));
@@ -159,8 +164,7 @@ export function runView(name, view) {
       ['Kept', run.counts.keptByReason && h('ul.plain', keptWords(run.counts.keptByReason).map(words => h('li', visible(words))))],
       ['Manifest', job ? h('a', {href: `#/jobs/${job.id}`}, `that of job ${job.id}`) : path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
-      ['Started', h('time', {datetime: run.started}, when(run.started))],
-      ['Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))],
+      ...[['Started', run.started], ['Ended', run.ended]].map(([term, time]) => [term, time && h('time', {datetime: time}, fullTime(time))]),
       ['Interrupted', run.epoch > 1 ? `${run.epoch === 2 ? 'once' : `${count(run.epoch - 1)} times`}, and continued` : null],
       ['Workers', run.workers && count(run.workers)]));
   }
@@ -238,7 +242,7 @@ export function runView(name, view) {
   const begin = async () => {
     if (!await untilItIsThere() || isClosed) return;
     place.load();
-    if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
+    if (job && isOpen(job.state) && mayChange(job)) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
     if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }

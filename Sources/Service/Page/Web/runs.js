@@ -4,7 +4,7 @@ import {encoded, get} from './api.js';
 import {calmly, farm, learnRepairs, onFarm} from './farm.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
-import {count, isRunOpen, percent, plural, progress, sign, when, word} from './words.js';
+import {count, fullTime, isRunOpen, percent, plural, progress, sign, when, word} from './words.js';
 
 export function runsView(query, view) {
   let runs = [], filter = query.get('q') ?? '', isClosed = false;
@@ -25,6 +25,7 @@ export function runsView(query, view) {
           say(id, run.run);
           say(time, when(run.started));
           time.setAttribute('datetime', run.started);
+          time.title = fullTime(run.started);
         }
         state.say(`${sign(now)} ${word(now)}`);
         share.hidden = !news;

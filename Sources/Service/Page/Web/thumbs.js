@@ -51,7 +51,8 @@ export function thumb({run, frame, side, name, link, cause}) {
     const mine = controller = new AbortController();
     try {
       // The browser has kept the pictures, and asks whether they are still the same by their tags. So a repaired picture is seen.
-      const data = await picture(address, mine.signal);
+      // A large picture is made ready first, and is asked for again meanwhile.
+      const data = await picture(address, mine.signal, undefined, words => { if (mine === controller) say(`being made ready${words.match(/: \d+ %$/)?.[0] ?? ''}`); });
       if (mine !== controller) return;
       isShown = true;
       show(URL.createObjectURL(data));

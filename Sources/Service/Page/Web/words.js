@@ -12,7 +12,7 @@ export const word = state => table[state]?.[1] ?? state;
 /** The states of frames: the letters of the map, their words in answers, and those for people. The last ones are drawn over the others. */
 export const frameStates = [
   {letter: '.', name: 'open', words: 'waiting', color: 'line', sign: '·'},
-  {letter: 'l', name: 'left', words: 'left', color: 'panel', sign: '○'},
+  {letter: 'l', name: 'left', words: 'left undone', color: 'panel', sign: '○'},
   {letter: 's', name: 'skipped', words: 'up to date', color: 'skipped', sign: '='},
   {letter: 'p', name: 'published', words: 'published', color: 'done', sign: '✓'},
   {letter: 'k', name: 'kept', words: 'kept', color: 'caution', sign: '‖'},
@@ -54,6 +54,8 @@ export function when(time) {
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return date.toDateString() === new Date().toDateString() ? `${clock}:${two(date.getSeconds())}` : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
 }
+/** The day, the time and its zone. */
+export const fullTime = time => new Date(time).toLocaleString('en-GB', {dateStyle: 'full', timeStyle: 'long'});
 /** The time of day, with seconds. */
 export const time = milliseconds => (date => [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'))(new Date(milliseconds));
 /** Why frames were kept, the most frequent reason first: `2 frames: output was edited`. */
@@ -80,14 +82,20 @@ export function taskName(task) {
 export const named = (text, people) => people.reduce((words, [owner, name]) => owner && name && owner !== name ? words.split(owner).join(name) : words, text)
   .replace(/\buid:0\b/g, 'the administrator of the farm\'s machine').replace(/\buid:(\d+)\b/g, 'user $1 of the farm\'s machine');
 
-/** What a run does now. The rules are those of `penumbra status`. */
-export function progress(live) {
+/** How much of a run is done, from 0 to 1. A picture that is being tiled counts in part. */
+export function shareOf(live) {
   const partial = live.tilesPlanned > 0 ? live.tilesDone / live.tilesPlanned : 0;
-  const share = live.frames > 0 ? Math.min(1, (live.done + 0.9 * partial) / live.frames) : 1;
+  return live.frames > 0 ? Math.min(1, (live.done + 0.9 * partial) / live.frames) : 1;
+}
+/** What a run does now. The rules are those of `penumbra status`, but after a pause only what was done since counts for the speed. */
+export function progress(live) {
+  const share = shareOf(live), pause = live.pause ?? {share: 0, seconds: 0, done: 0, megapixels: 0};
+  const seconds = live.seconds - pause.seconds, done = share - pause.share, per = (amount, least) => !live.isPaused && amount > 0 && seconds > least ? amount / seconds : null;
   return {
     share,
-    left: share > 0.02 && share < 1 && live.seconds > 2 ? Math.round(live.seconds * (1 - share) / share) : null,
-    rate: live.megapixels > 0 && live.seconds > 0.5 ? live.megapixels / live.seconds : null,
+    left: share < 1 && done > 0.02 * (1 - pause.share) && per(done, 2) ? Math.round((1 - share) / per(done, 2)) : null,
+    rate: per(live.megapixels - pause.megapixels, 0.5),
+    pictures: live.done - pause.done > 2 ? per(live.done - pause.done, 2) : null,
   };
 }
 export const percent = share => `${Math.floor(100 * share)} %`;
