@@ -9,6 +9,9 @@ const largePixels = 50e6, largeTileSide = 1024, smallTileSide = 512;
 /** In pixels, of all tiles that a side keeps. */
 const mostTilePixels = 120 * smallTileSide ** 2;
 
+/** Whether the service was away or busy. A later answer may be another one. */
+const isTransient = error => error.status === 0 || error.status >= 500;
+
 /**
  * @param source
  *   `name` of the file; `before` and `after`, the facts of each side, or undefined; `thumb(side)`, the address of the whole picture, small;
@@ -37,9 +40,12 @@ export function compare(source) {
   slider.value = Math.round(split * 1000);
   const controller = new AbortController();
   const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: '', prepares: ''}]));
-  for (const [name, side] of Object.entries(sides)) {
-    picture(source.thumb(name), controller.signal, undefined, text => { side.prepares = text; ask(); }).then(createImageBitmap).then(image => { if (isClosed) image.close(); else side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; side.prepares = ''; ask(); });
+  function loadBase(name, side) {
+    side.trouble = '';
+    picture(source.thumb(name), controller.signal, undefined, text => { side.prepares = text; ask(); }).then(createImageBitmap).then(image => { if (isClosed) image.close(); else side.base = image; }, error => { if (error.name !== 'AbortError') Object.assign(side, {trouble: error.message, isTransient: isTransient(error)}); }).finally(() => { side.isAsked = true; side.prepares = ''; ask(); });
   }
+
+  for (const [name, side] of Object.entries(sides)) loadBase(name, side);
 
   const fitZoom = () => Math.min(width / full.width, height / full.height);
   /** A screen's pixel is at most 1/64 of a picture's. */
@@ -171,8 +177,8 @@ export function compare(source) {
       ask();
     }).catch(error => {
       if (error.name === 'AbortError') return;
-      tile.failure = error.message;
-      if (!side.base) side.trouble = error.message;
+      Object.assign(tile, {failure: error.message, isTransient: isTransient(error)});
+      if (!side.base) Object.assign(side, {trouble: error.message, isTransient: isTransient(error)});
       ask();
     });
     return tile;
@@ -239,6 +245,14 @@ export function compare(source) {
   /** What the buttons do, by the keys that they name. */
   element.keys = {'+': () => zoomTo(zoom * 2), '=': () => zoomTo(zoom * 2), '-': () => zoomTo(zoom / 2), 0: fit, 1: () => zoomTo(1 / ratio())};
   element.look = () => ({zoom, isFit, split, x: x / full.width, y: y / full.height});
+  /** The service is there again. What it did not answer is asked for once more. */
+  element.again = () => {
+    for (const [name, side] of Object.entries(sides)) {
+      for (const [key, tile] of [...side.tiles]) if (tile.isTransient) side.tiles.delete(key);
+      if (side.trouble && side.isTransient) loadBase(name, side);
+    }
+    ask();
+  };
   element.close = () => {
     isClosed = true;
     watcher.disconnect();

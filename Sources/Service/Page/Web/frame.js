@@ -185,7 +185,7 @@ export function frameView(run, name, view) {
   const endings = [
     live.on('frames', ({runs}) => { if (runs.some(one => one.run === run) && frame?.state === 'open') soon(); }),
     live.on('run', event => { if (event.run === run && event.state === 'ended') soon(); }),
-    live.on('reset', soon), live.on('back', soon),
+    live.on('reset', soon), live.on('back', () => { viewer?.again(); soon(); }),
     eachSecond(countSeconds),
     eachSecond(calmly(() => frame?.state === 'open' && isRunOpen(runState) ? loadAttempts() : null, 2000)),
   ];

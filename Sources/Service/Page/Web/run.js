@@ -244,7 +244,7 @@ export function runView(name, view) {
   const begin = async () => {
     if (!await untilItIsThere() || isClosed) return;
     place.load();
-    if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
+    if (job && isOpen(job.state) && mayChange(job)) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
     if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }
