@@ -51,7 +51,7 @@ import Testing
         #expect(result.code == 64)
         #expect(
             result.errors.contains(
-                "a run's name begins with a letter or a digit, and has letters, digits, '-', '_' and '.', at most 64: night-7."
+                "a run's name begins with a letter or a digit, and has letters (a-z, A-Z), digits, '-', '_' and '.', at most 64: night-7."
             ))
         #expect(!workspace.exists("out") && !workspace.exists("state"))
     }

@@ -289,7 +289,7 @@ import Testing
         let kept = try await Program.run(Program.penumbra, ["run", "--quiet", "job.yaml"] + other, in: workspace)
         #expect(
             kept.errors.hasPrefix(
-                "3 outputs are left as they are: no record in the state folder \(workspace.path)/other; accept with "
+                "test: 3 outputs are left as they are: no record in the state folder \(workspace.path)/other; accept with "
                     + "'penumbra adopt --state-dir \(workspace.path)/other', replace with --force\n"), "\(kept.errors)")
         #expect(try await Program.run(Program.penumbra, ["adopt", "job.yaml"] + other, in: workspace).code == 0)
         let next = try await Program.run(Program.penumbra, ["run", "--json", "job.yaml"] + other, in: workspace)

@@ -61,6 +61,14 @@ import Testing
         #expect(other.map(\.explanation) == [nil])
     }
 
+    @Test func `a limit of a format cannot be raised, so the explanation names the other ways`() {
+        #expect(
+            FrameFailure.Cause.limit.explanation
+                == "The picture is larger than a limit allows. The message says which limit it is. If it is a key of the manifest "
+                + "or the config, and you trust the picture, raise it. If it is the format of the output, choose another format, or "
+                + "make the output smaller. If it cannot be changed, leave the picture out.")
+    }
+
     @Test func `three different inputs are named`() throws {
         let inputs = ["/a", "/a", "/b", "/c", "/d"]
         let groups = try FailureGroup.groups(

@@ -46,7 +46,8 @@ import Testing
     /// The secret in a `Set-Cookie` header of an answer.
     private func secret(in answer: APIResponse, isSecure: Bool = false) throws -> SessionSecret {
         let header = try #require(answer.headers["Set-Cookie"])
-        return try #require(Self.cookie(isSecure: isSecure).secret(in: ["Cookie": String(header.prefix { $0 != ";" })]))
+        return try #require(
+            Self.cookie(isSecure: isSecure).secrets(in: ["Cookie": String(header.prefix { $0 != ";" })]).first)
     }
 
     private func entry(_ answer: APIResponse) throws -> SessionEntry {

@@ -231,6 +231,27 @@ import Testing
         }
     }
 
+    @Test func `a cookie that another program of the host has set locks nobody out`() async throws {
+        let manual = ManualClock()
+        let tokens = try TestTokens()
+        var generator = SplitMix64(seed: 17)
+        let secrets = (0..<5).map { _ in SessionSecret(using: &generator) }
+        let (living, ended, planted) = (secrets[0], secrets[1], secrets[2...].map { "penumbra=\($0.text)" })
+        try tokens.beginSession(living, of: tokens.read, expires: manual.clock.wallTime() + .seconds(60))
+        try tokens.beginSession(ended, of: tokens.read, expires: manual.clock.wallTime())
+        let own = "penumbra=\(living.text)"
+        try await TestService.run(clock: manual.clock, tokens: tokens) { service async throws in
+            for (cookies, status) in [
+                ([planted[0], own], 200), ([own, planted[0]], 200), (["penumbra=odd", own], 200),
+                (["penumbra=\(ended.text)", own], 200), (planted + [own], 200),
+                (["penumbra=\(ended.text)"] + planted + [own], 401), (planted, 401),
+            ] {
+                let head = TestService.head("GET", "/read", "Cookie: \(cookies.joined(separator: "; "))")
+                #expect(try await RawSocket.ask(service.web, head).status == status, "\(cookies)")
+            }
+        }
+    }
+
     private static func signIn(_ token: String, _ headers: String...) -> String {
         let lines = (["Content-Length: \(token.utf8.count)"] + headers).joined(separator: "\r\n")
         return TestService.head("POST", "/sign-in", lines) + token

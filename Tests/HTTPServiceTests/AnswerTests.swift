@@ -154,4 +154,22 @@ import Testing
             #expect(!text.unicodeScalars.contains("\u{202e}"))
         }
     }
+
+    @Test func `answers that clients ask for again and again are lines of the level debug`() async throws {
+        try await TestService.run { service async throws in
+            for (method, path) in [("GET", "/open"), ("GET", "/preparing"), ("GET", "/problem"), ("POST", "/open")] {
+                _ = try await RawSocket.ask(service.control, TestService.head(method, path, "Content-Length: 0"))
+            }
+            service.server.stop()
+            await service.log.lines(containing: "Answered", count: 4)
+            let lines = service.log.text.split(separator: "\n").filter { $0.contains("Answered") }
+            func level(_ request: String) -> Substring? {
+                lines.first { $0.contains("\(request) ") }.map { $0.prefix { $0 != ":" } }
+            }
+            #expect(level("method=GET path=/open") == "debug")
+            #expect(level("method=GET path=/preparing") == "debug")
+            #expect(level("method=GET path=/problem") == "info")
+            #expect(level("method=POST path=/open") == "info")
+        }
+    }
 }

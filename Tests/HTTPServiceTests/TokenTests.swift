@@ -74,14 +74,25 @@ import Testing
             let cookie = SessionCookie(service: "", isSecure: isSecure)
             let header = cookie.header(for: secret, lifetime: .seconds(3600))
             let pair = String(header.prefix { $0 != ";" })
-            #expect(cookie.secret(in: ["Cookie": "theme=dark; \(pair); x=y"])?.text == secret.text)
+            #expect(cookie.secrets(in: ["Cookie": "theme=dark; \(pair); x=y"]).map(\.text) == [secret.text])
             #expect(header.hasSuffix(isSecure ? "; SameSite=Strict; Secure" : "; SameSite=Strict"))
             #expect(header.contains("; Path=/; Max-Age=3600; HttpOnly"))
-            #expect(SessionCookie(service: "", isSecure: !isSecure).secret(in: ["Cookie": pair]) == nil)
+            #expect(SessionCookie(service: "", isSecure: !isSecure).secrets(in: ["Cookie": pair]).isEmpty)
         }
         let cookie = SessionCookie(service: "", isSecure: false)
-        #expect(cookie.secret(in: ["Cookie": "penumbra=; xpenumbra=\(secret.text)"]) == nil)
+        #expect(cookie.secrets(in: ["Cookie": "penumbra=; xpenumbra=\(secret.text)"]).isEmpty)
         #expect(cookie.removal == "penumbra=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
+    }
+
+    @Test func `cookies of one name are read in their order, and at most four of them`() {
+        var generator = SplitMix64(seed: 5)
+        let texts = (0..<6).map { _ in SessionSecret(using: &generator).text }
+        let cookie = SessionCookie(service: "", isSecure: false)
+        #expect(
+            cookie.secrets(in: ["Cookie": "penumbra=\(texts[0]); penumbra=odd; penumbra=\(texts[1])"]).map(\.text)
+                == Array(texts[..<2]))
+        let many = texts.map { "penumbra=\($0)" }.joined(separator: "; ")
+        #expect(cookie.secrets(in: ["Cookie": many]).map(\.text) == Array(texts[..<4]))
     }
 
     @Test(arguments: [
@@ -96,8 +107,8 @@ import Testing
         var generator = SplitMix64(seed: 4)
         let pair = String(
             cookie.header(for: SessionSecret(using: &generator), lifetime: .seconds(1)).prefix { $0 != ";" })
-        #expect(cookie.secret(in: ["Cookie": pair]) != nil)
-        #expect(SessionCookie(service: "other", isSecure: isSecure).secret(in: ["Cookie": pair]) == nil)
+        #expect(cookie.secrets(in: ["Cookie": pair]).count == 1)
+        #expect(SessionCookie(service: "other", isSecure: isSecure).secrets(in: ["Cookie": pair]).isEmpty)
         #expect(SessionCookie(service: "other", isSecure: isSecure).removal.hasPrefix(cookie.name + "=") == false)
     }
 }

@@ -16,7 +16,7 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    for part in (waits, all_pictures, repairs, words, looks, greets, others):
+    for part in (waits, all_pictures, repairs, words, looks, greets, others, runs_of_others):
         if not only or part.__name__ in only:
             part(page, service, check, folder, manifest)
 
@@ -328,3 +328,23 @@ def others(page, service, check, folder, manifest):
     page.accessible('schedules with a link to the last job')
     service.api('DELETE', 'schedules/often')
     service.api('POST', f'jobs/{held}/cancel')
+
+
+def runs_of_others(page, service, check, folder, manifest):
+    browser = page.browser
+    print('Runs of others, and the buttons of a run')
+    job = service.submit(text=manifest('slow-one', 'long', '[{bilateral: {radius: 45}}]'), folder=folder)
+    run = service.wait(job, ('running',))['run']
+    button = lambda text: f"[...document.querySelectorAll('.head .buttons button')].find(one => one.textContent === '{text}' && one.offsetParent)"
+
+    def look(scope):
+        page.sign_in(service.token(f'kim-{scope}-looks', scope)['token'])
+        page.go(f'#/runs/{run}')
+        page.has('running', '.head .badge')
+    look('submit')
+    check('a run of somebody else can be verified, and nothing more', browser.wait(button('Verify outputs')) and not any(browser.run(f'Boolean({button(text)})') for text in ('Pause', 'Cancel…', 'Retry')), page.text('.head'))
+    look('admin')
+    check('an administrator can pause it', page.click('Pause', '.head') and browser.wait(f"{button('Resume')}?.title === 'Let it continue (p)'", 15), page.text('.head'))
+    service.api('POST', f'jobs/{job}/cancel')
+    service.wait(job)
+    check('a run whose job was cancelled says so, as the queue does', browser.wait("document.querySelector('.head .badge.cancelled')", 15) and page.has('cancelled by', '.reason') and 'penumbra cancel' not in page.text('.reason'), page.text('.head') + page.text('.reason'))

@@ -1,5 +1,5 @@
 import Catalogs
-import FarmTestSupport
+import Coordination
 import Filters
 import Foundation
 import Geometry
@@ -8,6 +8,7 @@ import JobModel
 import Pictures
 import Rendering
 import SafeFiles
+import Synchronization
 import TestSupport
 import Testing
 import WorkerProtocol
@@ -110,7 +111,22 @@ import WorkerProtocol
 
 @Suite struct LevelStoreTests {
     private let folder: TemporaryFolder
-    private let clock = ManualClock()
+    private let clock = TestClock()
+
+    /// A clock on which nobody waits.
+    private final class TestClock: Sendable {
+        private let time = Mutex(ContinuousClock.now)
+
+        func advance(by duration: Duration) { time.withLock { $0 += duration } }
+
+        var clock: RunClock {
+            RunClock {
+                self.time.withLock { $0 }
+            } wait: { _ in
+                throw CancellationError()
+            }
+        }
+    }
 
     init() throws {
         folder = try TemporaryFolder()
@@ -254,7 +270,7 @@ import WorkerProtocol
 
     // MARK: Room
 
-    @Test func `levels that were not looked at for the longest time make room`() async throws {
+    @Test func `levels that were not looked at for the longest time make room`() throws {
         let store = try store(mostBytes: 300)
         let orders = try (1...4).map { try order("/\($0)") }
         for order in orders[..<3] {
@@ -262,7 +278,7 @@ import WorkerProtocol
             try add(order, to: store)
         }
         #expect(store.file(of: orders[0], scale: 2) != nil)
-        await clock.advance(by: LevelStore.rest)
+        clock.advance(by: LevelStore.rest)
         try store.makeRoom(for: 100)
         #expect(orders.map(store.holds) == [true, false, true, false])
         try add(orders[3], to: store)
@@ -283,12 +299,12 @@ import WorkerProtocol
         #expect(store.holds(order))
     }
 
-    @Test func `levels take a quarter of the space that would be free without them`() async throws {
+    @Test func `levels take a quarter of the space that would be free without them`() throws {
         let store = try store(free: 300)
         let first = try order("/1")
         try store.makeRoom(for: 75)
         try add(first, to: store, bytes: 60)
-        await clock.advance(by: LevelStore.rest)
+        clock.advance(by: LevelStore.rest)
         // 360 bytes would be free, and 90 of them are for levels.
         try store.makeRoom(for: 30)
         #expect(store.holds(first))
@@ -297,17 +313,17 @@ import WorkerProtocol
         #expect(throws: PictureError.self) { try store.makeRoom(for: 76) }
     }
 
-    @Test func `levels that somebody has just looked at stay, and others get no room`() async throws {
+    @Test func `levels that somebody has just looked at stay, and others get no room`() throws {
         let store = try store(mostBytes: 250)
         let orders = try (1...2).map { try order("/\($0)") }
         for order in orders { try add(order, to: store) }
-        await clock.advance(by: LevelStore.rest - .seconds(1))
+        clock.advance(by: LevelStore.rest - .seconds(1))
         #expect(store.file(of: orders[0], scale: 1) != nil)
         #expect(
             error { () throws(PictureError) in try store.makeRoom(for: 200) }
                 == .unavailable("somebody looks at other large pictures, and there is no room for more"))
         #expect(orders.map(store.holds) == [true, true])
-        await clock.advance(by: .seconds(1))
+        clock.advance(by: .seconds(1))
         try store.makeRoom(for: 150)
         #expect(orders.map(store.holds) == [true, false])
     }

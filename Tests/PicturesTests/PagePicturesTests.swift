@@ -185,7 +185,8 @@ import WorkerProtocol
             fileFormat: task.fileFormat, width: view.width, height: view.height, layout: .rgb, format: .u8)
         return .done(
             .preview(
-                PreviewReceipt(panels: [.init(part: part, width: 2000, height: 10)], image: image)))
+                PreviewReceipt(
+                    panels: [.init(part: part, width: 2000, height: max(10, view.height))], image: image)))
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

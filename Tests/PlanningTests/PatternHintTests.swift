@@ -38,6 +38,25 @@ import Testing
         #expect(try plan([pattern]).frames.count == 1)
     }
 
+    @Test(arguments: [
+        ("*.jpg, *.png", ["*.jpg", "*.png"]), ("photos/*.gif,  photos/*.png", ["photos/*.gif", "photos/*.png"]),
+        ("*.jpg,*.png,scan.tif", ["*.jpg", "*.png", "scan.tif"]), ("{a,b}*, [c,d]*", ["{a,b}*", "[c,d]*"]),
+    ])
+    func `an input that is several patterns with commas is told to be a list`(
+        entry: String, patterns: [String]
+    ) throws {
+        let hint = PatternHint.list(entry, patterns: patterns)
+        #expect(throws: PlanError.nothingMatched(patterns: [entry], hints: [hint])) { try plan([entry]) }
+        let found = try plan([entry, "photos/a.jpg"])
+        #expect(found.unmatchedPatterns.map(found.hint(ofInput:)) == [hint])
+        #expect(try plan(["photos/*.jpg"], exclude: [entry]).hint(ofExclude: entry) == hint)
+    }
+
+    @Test(arguments: ["Berlin, 2026*", "photos/*.gif,", "*.gif, ", ", *.gif", "{a, b}*.jpg", "x[1, 2].*"])
+    func `a comma in a name makes no list`(entry: String) throws {
+        #expect(throws: PlanError.nothingMatched(patterns: [entry])) { try plan([entry]) }
+    }
+
     @Test(arguments: ["photos/IMG [2].jpg", "nowhere [1]/*.jpg", "photos/*.gif"])
     func `a pattern by which nothing is there has no hint`(entry: String) throws {
         #expect(throws: PlanError.nothingMatched(patterns: [entry])) { try plan([entry]) }
@@ -71,6 +90,7 @@ import Testing
         let chooses =
             switch hint {
             case .literalName(_, let pattern), .folder(_, let pattern): pattern
+            case .list(let entry, _): entry
             }
         #expect(try !plan(inputs, only: [chooses], from: "photos").frames.isEmpty)
     }
@@ -82,6 +102,16 @@ import Testing
         #expect(
             PatternHint.folder("photos", pattern: "photos/**").message
                 == "'photos' names a folder: 'photos/**' chooses the files in it")
+        let list = PatternHint.list("*.jpg, l'été*.png", patterns: ["*.jpg", "l'été*.png"])
+        #expect(
+            list.message == "'*.jpg, l'été*.png' is a single pattern, so write a list: ['*.jpg', 'l''été*.png']")
+        #expect(
+            PlanError.nothingMatched(
+                patterns: ["*.jpg, *.png"], hints: [.list("*.jpg, *.png", patterns: ["*.jpg", "*.png"])]
+            ).message(in: .submission) == """
+                no file matches '*.jpg, *.png'
+                   = '*.jpg, *.png' is a single pattern, so write a list: ['*.jpg', '*.png']
+                """)
         #expect(
             PlanError.nothingMatched(patterns: ["photos"], hints: [.folder("photos", pattern: "photos/**")]).message
                 == "no file matches 'photos'\n   = 'photos' names a folder: 'photos/**' chooses the files in it")

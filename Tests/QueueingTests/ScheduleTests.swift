@@ -122,7 +122,7 @@ import Testing
             refusal { _ = try Schedule(name: name, cron: CronExpression("@daily"), zone: zone) }
                 == """
                 schedule: '\(name)' is no name of a schedule
-                   = a name has 1 to 63 letters, digits, '.', '_' and '-', and begins with a letter or digit
+                   = a name has 1 to 63 letters (a-z, A-Z), digits, '.', '_' and '-', and begins with a letter or digit
                 """)
     }
 }

@@ -106,14 +106,14 @@ import Testing
             ["=1"],
             """
             label: '' is no name of a label
-               = a name has 1 to 63 letters, digits, '.', '_', '-' and '/', and begins with a letter or digit
+               = a name has 1 to 63 letters (a-z, A-Z), digits, '.', '_', '-' and '/', and begins with a letter or digit
             """
         ),
         (
             ["-a=1"],
             """
             label: '-a' is no name of a label
-               = a name has 1 to 63 letters, digits, '.', '_', '-' and '/', and begins with a letter or digit
+               = a name has 1 to 63 letters (a-z, A-Z), digits, '.', '_', '-' and '/', and begins with a letter or digit
             """
         ),
         (

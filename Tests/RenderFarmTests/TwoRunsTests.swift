@@ -306,7 +306,7 @@ import TestSupport
         #expect(bad?.outcome == .usage)
         #expect(
             bad?.message
-                == "'../order': a run's name begins with a letter or a digit, and has letters, digits, '-', '_' and '.', at most 64: night-7"
+                == "'../order': a run's name begins with a letter or a digit, and has letters (a-z, A-Z), digits, '-', '_' and '.', at most 64: night-7"
         )
         #expect(try farm.runs().count == 1)
     }

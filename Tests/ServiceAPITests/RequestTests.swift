@@ -140,7 +140,7 @@ import Testing
         (#"{"manifest":"/a","after":[{"job":1,"of":2}]}"#, "after[0]: there is no key 'of'\n   = the keys are job, on"),
         (
             #"{"manifest":"/a","labels":{"ö":"x"}}"#,
-            "label: 'ö' is no name of a label\n   = a name has 1 to 63 letters, digits, '.', '_', '-' and '/', and begins "
+            "label: 'ö' is no name of a label\n   = a name has 1 to 63 letters (a-z, A-Z), digits, '.', '_', '-' and '/', and begins "
                 + "with a letter or digit"
         ),
         (

@@ -74,7 +74,7 @@ import Testing
         (
             // No path of the API would lead to it.
             #"{"name": "a/b", "cron": "@daily", "submit": {"manifest": "/a"}}"#,
-            "schedule: 'a/b' is no name of a schedule\n   = a name has 1 to 63 letters, digits, '.', '_' and '-', and begins with "
+            "schedule: 'a/b' is no name of a schedule\n   = a name has 1 to 63 letters (a-z, A-Z), digits, '.', '_' and '-', and begins with "
                 + "a letter or digit"
         ),
         (

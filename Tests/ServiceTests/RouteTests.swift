@@ -291,11 +291,13 @@ private struct NoAnswers: FarmQueries {
     func text(of place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         throw FarmQueryError.busy
     }
-    func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
+    func plan(
+        _ place: ManifestSource.Place, name: String, _ options: RunOptions, for owner: Owner
+    ) async throws -> String {
         throw FarmQueryError.busy
     }
-    func verify(_ outputs: [String]) async throws -> String { throw FarmQueryError.busy }
-    func preview(_ query: PreviewQuery) async throws -> [UInt8] { throw FarmQueryError.busy }
+    func verify(_ outputs: [String], for owner: Owner) async throws -> String { throw FarmQueryError.busy }
+    func preview(_ query: PreviewQuery, for owner: Owner) async throws -> [UInt8] { throw FarmQueryError.busy }
 }
 
 private struct NoProcesses: RunLauncher {

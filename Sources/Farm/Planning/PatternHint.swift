@@ -6,13 +6,39 @@ package enum PatternHint: Hashable, Sendable {
     case literalName(String, pattern: String)
     /// The pattern matches a folder, but files were asked for.
     case folder(String, pattern: String)
+    /// The entry consists of several patterns with commas between them.
+    case list(String, patterns: [String])
 
     /// - Parameters:
     ///   - entry: An entry of `inputs` or `exclude`, as it was written.
     ///   - folder: The absolute path that a relative entry starts from.
     init?(entry: String, in folder: String) {
-        guard let found = GlobPattern.literally(entry, in: folder) else { return nil }
-        self = .literalName(found.name, pattern: found.pattern)
+        if let found = GlobPattern.literally(entry, in: folder) {
+            self = .literalName(found.name, pattern: found.pattern)
+        } else if let patterns = Self.patterns(listedIn: entry) {
+            self = .list(entry, patterns: patterns)
+        } else {
+            return nil
+        }
+    }
+
+    /// The patterns between commas. Nil if one of the parts names no files, as in `Berlin, 2026/*.jpg`.
+    private static func patterns(listedIn entry: String) -> [String]? {
+        var parts: [[Character]] = [[]]
+        var depth = 0
+        for character in entry {
+            if "{[".contains(character) { depth += 1 }
+            if "}]".contains(character) { depth -= 1 }
+            if character == ",", depth == 0 { parts.append([]) } else { parts[parts.count - 1].append(character) }
+        }
+        let patterns = parts.map { part in
+            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+        let nameFiles = patterns.allSatisfy { pattern in
+            let name = pattern.split(separator: "/").last.map(String.init) ?? ""
+            return NamePattern.hasWildcard(name) || name.contains(".")
+        }
+        return patterns.count > 1 && nameFiles ? patterns : nil
     }
 
     /// - Parameters:
@@ -46,6 +72,9 @@ package enum PatternHint: Hashable, Sendable {
             "'\(PathText.visible(name))' is there: '*', '?', '[' and '{' are wildcards, so write '\(PathText.visible(pattern))'"
         case .folder(let name, let pattern):
             "'\(PathText.visible(name))' names a folder: '\(PathText.visible(pattern))' chooses the files in it"
+        case .list(let entry, let patterns):
+            "'\(PathText.visible(entry))' is a single pattern, so write a list: "
+                + "[\(patterns.map { "'\(PathText.visible($0).replacing("'", with: "''"))'" }.joined(separator: ", "))]"
         }
     }
 }

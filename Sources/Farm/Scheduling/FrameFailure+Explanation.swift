@@ -15,8 +15,9 @@ extension FrameFailure.Cause {
             "The user who runs Penumbra may not read the picture, or may not write into the output folder. Change the rights of "
                 + "the file or the folder. Then retry."
         case .limit:
-            "The picture is larger than the manifest or the format of the output allows. If the message names a limit, and you "
-                + "trust the picture, raise the limit in the manifest. If it names a format, write the output in that format."
+            "The picture is larger than a limit allows. The message says which limit it is. If it is a key of the manifest or the "
+                + "config, and you trust the picture, raise it. If it is the format of the output, choose another format, or make "
+                + "the output smaller. If it cannot be changed, leave the picture out."
         case .crash:
             "The process that worked on the picture crashed, and crashed again in its second try. All other pictures are safe. Look "
                 + "at what the worker wrote. A damaged picture is the usual reason."

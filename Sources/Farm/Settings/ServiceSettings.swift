@@ -262,11 +262,11 @@ extension ValueReader where Value == [String: String] {
 
 extension ShortName {
     fileprivate static var labelRule: String {
-        "a name has 1 to \(longest) letters, digits, '.', '_', '-' and '/', and begins with a letter or digit"
+        "a name has 1 to \(longest) letters (a-z, A-Z), digits, '.', '_', '-' and '/', and begins with a letter or digit"
     }
 
     fileprivate static var scheduleRule: String {
-        "a name has 1 to \(longest) letters, digits, '.', '_' and '-', and begins with a letter or digit"
+        "a name has 1 to \(longest) letters (a-z, A-Z), digits, '.', '_' and '-', and begins with a letter or digit"
     }
 }
 

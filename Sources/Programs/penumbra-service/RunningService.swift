@@ -80,8 +80,10 @@ struct RunningService {
             queries: FarmCommands(
                 program: program, checker: checker, folder: folder.manifests,
                 arguments: ["--state-dir", setup.stateFolder] + (configFile.map { ["--config", $0] } ?? []),
+                places: CommandPlaces(now: clock.now, sleep: clock.sleep),
                 previews: PreviewCommands(
-                    program: program, folder: folder.previews, configFile: configFile, confined: setup.confined)),
+                    program: program, folder: folder.previews, configFile: configFile, confined: setup.confined,
+                    places: CommandPlaces(now: clock.now, sleep: clock.sleep))),
             pictures: pictures,
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),

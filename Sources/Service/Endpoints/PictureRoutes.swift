@@ -101,7 +101,7 @@ extension Service {
             place: order.source.place, name: order.source.name, options: options, input: order.input,
             at: order.middle, size: order.size, output: order.output)
         do {
-            let bytes = try await queries.preview(query)
+            let bytes = try await queries.preview(query, for: request.queueCaller().owner)
             return APIResponse(headers: ["Content-Type": "image/png"], body: .bytes(bytes))
         } catch FarmQueryError.busy {
             // Most previews take less than a second.
@@ -155,7 +155,7 @@ extension Problem {
             self.init(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
         case .preparing:
             self.init(
-                status: 503, kind: "preparing", title: "The picture is being made ready", message: error.message)
+                status: 503, kind: Problem.preparing, title: "The picture is being made ready", message: error.message)
             headers["Retry-After"] = "1"
         case .full:
             self.init(status: 503, kind: "busy", title: "The service is busy", message: error.message)

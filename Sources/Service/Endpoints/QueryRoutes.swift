@@ -38,7 +38,8 @@ extension Service {
         let checked = try await supervisor.check(body.place, name: body.source.name, body.options)
         // Under the path that the manifest of a submission has. Another path would be another job, to which no outputs belong.
         let name = body.source.name ?? checked.job
-        return .lines(try await queries.plan(body.place, name: name, body.options))
+        return .lines(
+            try await queries.plan(body.place, name: name, body.options, for: request.queueCaller().owner))
     }
 }
 

@@ -68,7 +68,7 @@ extension Service {
                 "\(name): the outputs that it published are not known\n   = 'penumbra verify' with the manifest checks all "
                     + "outputs of the job")
         }
-        return .lines(try await queries.verify(outputs))
+        return .lines(try await queries.verify(outputs, for: request.queueCaller().owner))
     }
 
     /// At most so many values, from everywhere in the list.

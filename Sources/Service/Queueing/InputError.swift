@@ -39,8 +39,8 @@ package enum InputError: Error, Hashable, Sendable {
         case .labelTwice(let name):
             "label: '\(shown(name))' is given twice\n   = a label has one value"
         case .labelName(let name):
-            "label: '\(shown(name))' is no name of a label\n   = a name has 1 to \(Labels.longestName) letters, digits, "
-                + "'.', '_', '-' and '/', and begins with a letter or digit"
+            "label: '\(shown(name))' is no name of a label\n   = a name has 1 to \(Labels.longestName) letters "
+                + "(a-z, A-Z), digits, '.', '_', '-' and '/', and begins with a letter or digit"
         case .labelValue(let name, let value):
             "label \(name): the value '\(shown(value))' is too long or has invisible characters\n   = a value has at most "
                 + "\(Labels.longestValue) characters"
@@ -61,8 +61,8 @@ package enum InputError: Error, Hashable, Sendable {
         case .aging(let text):
             "aging: '\(shown(text))' is no aging\n   = write points per time, as in 1/10min, or off"
         case .scheduleName(let name):
-            "schedule: '\(shown(name))' is no name of a schedule\n   = a name has 1 to \(Labels.longestName) letters, "
-                + "digits, '.', '_' and '-', and begins with a letter or digit"
+            "schedule: '\(shown(name))' is no name of a schedule\n   = a name has 1 to \(Labels.longestName) letters "
+                + "(a-z, A-Z), digits, '.', '_' and '-', and begins with a letter or digit"
         case .timeZone(let name):
             "schedule: there is no time zone '\(shown(name))'\n   = write a name of the time zone database, such as "
                 + "Europe/Berlin or UTC"

@@ -25,20 +25,24 @@ package protocol FarmQueries: Sendable {
 
     /// What `penumbra plan --json` prints.
     ///
-    /// - Parameter name: of the file that an uploaded text stands for, without its ending.
+    /// - Parameters:
+    ///   - name: of the file that an uploaded text stands for, without its ending.
+    ///   - owner: who asks. Owners take turns.
     /// - Throws: ``FarmQueryError``, ``FileError``, ``ManifestRefusal``.
-    func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String
+    func plan(
+        _ place: ManifestSource.Place, name: String, _ options: RunOptions, for owner: Owner
+    ) async throws -> String
 
     /// The PNG file that `penumbra preview` writes.
     ///
     /// - Throws: ``FarmQueryError``, ``FileError``, ``ManifestRefusal``, ``FolderRefusal``.
-    func preview(_ query: PreviewQuery) async throws -> [UInt8]
+    func preview(_ query: PreviewQuery, for owner: Owner) async throws -> [UInt8]
 
     /// What `penumbra verify --json` prints.
     ///
-    /// - Parameter outputs: absolute paths, at most ``longestList`` of them.
+    /// - Parameter outputs: absolute paths, at most ``FarmCommands/longestList`` of them.
     /// - Throws: ``FarmQueryError``.
-    func verify(_ outputs: [String]) async throws -> String
+    func verify(_ outputs: [String], for owner: Owner) async throws -> String
 }
 
 /// Why a command gave no answer.
@@ -64,7 +68,6 @@ package enum FarmQueryError: Error, Hashable, Sendable {
 package final class FarmCommands: FarmQueries {
     /// The most outputs that one command verifies. Their paths are arguments, of which the kernel takes 2 MB.
     package static let longestList = 400
-    private static let mostCommands = 2
     private static let planTime = Duration.seconds(60)
     private static let verifyTime = Duration.seconds(300)
     private static let longestAnswer = 16 << 20
@@ -81,17 +84,21 @@ package final class FarmCommands: FarmQueries {
     /// Where manifests lie while they are planned.
     private let folder: String
     private let arguments: [String]
-    private let commands = Mutex((open: 0, texts: 0))
+    private let places: CommandPlaces
+    private let texts = Mutex(0)
     let previews: PreviewCommands
 
     /// - Parameters:
     ///   - program: the path of `penumbra`.
     ///   - folder: a folder of the service's own, which exists.
     ///   - arguments: those that each command gets, such as `--state-dir`.
+    ///   - places: for plans and checks of outputs.
     ///   - previews: makes previews.
     package init(
-        program: String, checker: FarmManifestChecker, folder: String, arguments: [String], previews: PreviewCommands
+        program: String, checker: FarmManifestChecker, folder: String, arguments: [String], places: CommandPlaces,
+        previews: PreviewCommands
     ) {
+        self.places = places
         self.previews = previews
         self.program = program
         self.checker = checker
@@ -115,15 +122,17 @@ package final class FarmCommands: FarmQueries {
         return text
     }
 
-    package func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
-        try await counted { [self] in
+    package func plan(
+        _ place: ManifestSource.Place, name: String, _ options: RunOptions, for owner: Owner
+    ) async throws -> String {
+        try await places.withPlace(for: owner) { [self] in
             var words = ["plan", "--json"] + (options.isForced ? ["--force"] : [])
             words += options.overrides.flatMap { ["--set", $0] }
             // Never the path: somebody could have put a link to another file there since the check.
             let text = try await Blocking.run { [checker] in try checker.contents(of: place, name: name, options) }
-            let number = commands.withLock { commands in
-                commands.texts += 1
-                return commands.texts
+            let number = texts.withLock { texts in
+                texts += 1
+                return texts
             }
             let file = "\(folder)/plan-\(number).yaml"
             try await Blocking.run { () throws(FileError) in
@@ -136,32 +145,21 @@ package final class FarmCommands: FarmQueries {
         }
     }
 
-    package func preview(_ query: PreviewQuery) async throws -> [UInt8] {
+    package func preview(_ query: PreviewQuery, for owner: Owner) async throws -> [UInt8] {
         let text = try await Blocking.run { [checker] in
             try checker.contents(of: query.place, name: query.name, query.options)
         }
-        return try await previews.preview(query, manifest: text)
+        return try await previews.preview(query, manifest: text, for: owner)
     }
 
-    package func verify(_ outputs: [String]) async throws -> String {
-        try await counted { [self] in
+    package func verify(_ outputs: [String], for owner: Owner) async throws -> String {
+        try await places.withPlace(for: owner) { [self] in
             let words = ["verify", "--json"] + arguments + ["--"] + outputs.prefix(Self.longestList)
             return try await answer(words, within: Self.verifyTime)
         }
     }
 
     // MARK: Commands
-
-    private func counted(_ body: @Sendable () async throws -> String) async throws -> String {
-        let isAllowed = commands.withLock { commands in
-            guard commands.open < Self.mostCommands else { return false }
-            commands.open += 1
-            return true
-        }
-        guard isAllowed else { throw FarmQueryError.busy }
-        defer { commands.withLock { $0.open -= 1 } }
-        return try await body()
-    }
 
     private func answer(_ words: [String], within limit: Duration) async throws(FarmQueryError) -> String {
         let runner = CommandRunner(limit: limit, longestOutput: Self.longestAnswer)

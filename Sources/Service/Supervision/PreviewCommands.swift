@@ -41,7 +41,6 @@ package struct PreviewQuery: Hashable, Sendable {
 ///
 /// The kernel keeps the command of a token with folders within these, as it does with the token's runs.
 package final class PreviewCommands: Sendable {
-    private static let mostCommands = 2
     private static let limit = Duration.seconds(120)
     private static let longestAnswer = 1 << 20
     private static let largestPicture = 16 << 20
@@ -50,29 +49,34 @@ package final class PreviewCommands: Sendable {
     private let folder: String
     private let configFile: String?
     private let confined: ConfinedPlaces
-    private let commands = Mutex((open: 0, latest: 0))
+    private let places: CommandPlaces
+    private let latest = Mutex(0)
 
     /// - Parameters:
     ///   - program: the path of `penumbra`.
     ///   - folder: a folder of the service's own, for the files of commands. It is created.
     ///   - confined: what confined commands may read beside their folders.
-    package init(program: String, folder: String, configFile: String?, confined: ConfinedPlaces) {
+    ///   - places: for previews alone.
+    package init(
+        program: String, folder: String, configFile: String?, confined: ConfinedPlaces, places: CommandPlaces
+    ) {
         self.program = program
         self.folder = folder
         self.configFile = configFile
         self.confined = confined
+        self.places = places
     }
 
     /// - Parameter manifest: the bytes of the manifest. The command does not open its path.
-    func preview(_ query: PreviewQuery, manifest: [UInt8]) async throws -> [UInt8] {
-        let number = commands.withLock { commands -> Int? in
-            guard commands.open < Self.mostCommands else { return nil }
-            commands.open += 1
-            commands.latest += 1
-            return commands.latest
+    func preview(_ query: PreviewQuery, manifest: [UInt8], for owner: Owner) async throws -> [UInt8] {
+        try await places.withPlace(for: owner) { try await preview(query, manifest) }
+    }
+
+    private func preview(_ query: PreviewQuery, _ manifest: [UInt8]) async throws -> [UInt8] {
+        let number = latest.withLock { latest in
+            latest += 1
+            return latest
         }
-        guard let number else { throw FarmQueryError.busy }
-        defer { commands.withLock { $0.open -= 1 } }
         try await refuseOutside(query)
         let files = Files(folder: "\(folder)/\(number)")
         defer { FileSystem.removeTree(files.folder) }

@@ -98,9 +98,11 @@ struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
     func text(of place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         throw Nothing()
     }
-    func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
+    func plan(
+        _ place: ManifestSource.Place, name: String, _ options: RunOptions, for owner: Owner
+    ) async throws -> String {
         throw Nothing()
     }
-    func verify(_ outputs: [String]) async throws -> String { throw Nothing() }
-    func preview(_ query: PreviewQuery) async throws -> [UInt8] { throw Nothing() }
+    func verify(_ outputs: [String], for owner: Owner) async throws -> String { throw Nothing() }
+    func preview(_ query: PreviewQuery, for owner: Owner) async throws -> [UInt8] { throw Nothing() }
 }

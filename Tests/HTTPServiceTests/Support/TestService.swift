@@ -88,6 +88,9 @@ enum TestRoutes {
             APIResponse(headers: ["Location": "/a\r\nSet-Cookie: x=y"], body: .bytes([]))
         },
         Route(.get, "/problem", .open) { _ in throw Problem(status: 409, kind: "ended", title: "The run has ended") },
+        Route(.get, "/preparing", .open) { _ in
+            throw Problem(status: 503, kind: Problem.preparing, title: "The picture is being made ready")
+        },
         Route(.get, "/tagged", .open) { request in try .page(Array("page".utf8), contentType: "text/html", for: request)
         },
         Route(.get, "/chunks", .open) { _ in

@@ -28,7 +28,18 @@ import Testing
                 job.yaml:1:6: error: 'nightly blur' is not a job's name
                 1 | job: nightly blur
                   |      ^^^^^^^^^^^^
-                  = use up to 100 letters, digits, '.', '_' and '-', beginning with a letter or digit: 'nightly-blur'
+                  = use up to 100 letters (a-z, A-Z), digits, '.', '_' and '-', beginning with a letter or digit: 'nightly-blur'
+                """)
+    }
+
+    @Test func `a job name with a letter of another alphabet is refused, and the letters are named`() {
+        #expect(
+            Reading.job("job: Hochzeit-Müller").messages
+                == """
+                job.yaml:1:6: error: 'Hochzeit-Müller' is not a job's name
+                1 | job: Hochzeit-Müller
+                  |      ^^^^^^^^^^^^^^^
+                  = use up to 100 letters (a-z, A-Z), digits, '.', '_' and '-', beginning with a letter or digit: 'Hochzeit-M-ller'
                 """)
     }
 
@@ -39,7 +50,7 @@ import Testing
                 job.yaml:1:6: error: '-nightly' is not a job's name
                 1 | job: -nightly
                   |      ^^^^^^^^
-                  = use up to 100 letters, digits, '.', '_' and '-', beginning with a letter or digit: 'nightly'
+                  = use up to 100 letters (a-z, A-Z), digits, '.', '_' and '-', beginning with a letter or digit: 'nightly'
                 """)
     }
 

@@ -23,7 +23,7 @@ import Testing
                 job.yaml:1:6: error: 'nightly blur' is not a job's name
                 1 | job: nightly blur
                   |      ^^^^^^^^^^^^
-                  = use up to 100 letters, digits, '.', '_' and '-', beginning with a letter or digit: 'nightly-blur'
+                  = use up to 100 letters (a-z, A-Z), digits, '.', '_' and '-', beginning with a letter or digit: 'nightly-blur'
                 job.yaml:3:5: error: '*' at the start makes this a YAML alias, which is not read
                 3 |   - *.jpg
                   |     ^^^^^

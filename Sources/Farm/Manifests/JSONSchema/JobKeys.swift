@@ -10,8 +10,8 @@ enum JobKeys {
     private static let names: [JobKey] = [
         JobKey(
             "job", "a name",
-            "The name of the job: at most \(JobProblem.nameLength) letters, digits, '.', '_' and '-'. It begins with a "
-                + "letter or digit.",
+            "The name of the job: at most \(JobProblem.nameLength) letters (a-z, A-Z), digits, '.', '_' and '-'. It "
+                + "begins with a letter or digit.",
             SchemaNode.any(of: [
                 .text(matching: "[A-Za-z0-9][A-Za-z0-9._-]{0,\(JobProblem.nameLength - 1)}"),
                 ["type": "number", "minimum": 0], ["type": "boolean"],

@@ -154,7 +154,7 @@ package struct RunName: Hashable, Sendable {
 
     /// For messages.
     package static let rule =
-        "a run's name begins with a letter or a digit, and has letters, digits, '-', '_' and '.', at most \(longest): night-7"
+        "a run's name begins with a letter or a digit, and has letters (a-z, A-Z), digits, '-', '_' and '.', at most \(longest): night-7"
 
     /// Nil for a name that the ``rule`` excludes.
     package init?(_ text: String) {

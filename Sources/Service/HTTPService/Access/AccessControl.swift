@@ -119,8 +119,10 @@ final class AccessControl: Sendable {
         if let credentials {
             return .user(uid: credentials.uid, isAdmin: credentials.isAdmin)
         }
-        guard let secret = cookie.secret(in: headers) else { return nil }
-        return try await session(secret).map { .token($0) }
+        for secret in cookie.secrets(in: headers) {
+            if let identity = try await session(secret) { return .token(identity) }
+        }
+        return nil
     }
 
     private static func bearer(_ header: String) -> Substring? {

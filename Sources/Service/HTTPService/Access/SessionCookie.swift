@@ -28,12 +28,18 @@ package struct SessionCookie: Hashable, Sendable {
             + (isSecure ? "; Secure" : "")
     }
 
-    /// The secret in the headers of a request. Nil without one, and for a value that is none.
-    package func secret(in headers: Headers) -> SessionSecret? {
+    /// The most values of one request that are looked up.
+    package static let mostValues = 4
+
+    /// The secrets in the headers of a request, in the order of the headers. Values that are no secrets are left out.
+    ///
+    /// Another program of the host can set a cookie of the same name with a longer path. The browser then sends both, and the
+    /// other one first.
+    package func secrets(in headers: Headers) -> [SessionSecret] {
         let pairs = headers.all("Cookie").flatMap { $0.split(separator: ";") }.map { $0.trimming(" ") }
-        for pair in pairs where pair.hasPrefix(name + "=") {
-            if let secret = SessionSecret(pair.dropFirst(name.count + 1)) { return secret }
+        let values = pairs.lazy.filter { $0.hasPrefix(name + "=") }.compactMap {
+            SessionSecret($0.dropFirst(name.count + 1))
         }
-        return nil
+        return Array(values.prefix(Self.mostValues))
     }
 }

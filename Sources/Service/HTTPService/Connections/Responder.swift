@@ -21,6 +21,8 @@ struct Responder: Sendable {
         var caller: Caller?
         var route: Route?
         var isHead = false
+        /// Whether the answer will come soon, and the client asks again until then.
+        var isPreparing = false
     }
 
     /// Throws if the connection ends before the answer is written.
@@ -36,6 +38,7 @@ struct Responder: Sendable {
                 stream = try await begin(body, progress, exchange)
             }
         } catch let problem as Problem {
+            progress.isPreparing = problem.kind == Problem.preparing
             response = problem.response
         } catch let error as ConnectionLost {
             throw error
@@ -252,7 +255,7 @@ struct Responder: Sendable {
         metadata["status"] = "\(response.status)"
         metadata["duration_ms"] = "\((clock.now() - start) / .milliseconds(1))"
         // Pages and commands that wait read very often.
-        let isQuiet = response.status < 400 && progress.route?.method.isWrite == false
+        let isQuiet = progress.isPreparing || response.status < 400 && progress.route?.method.isWrite == false
         logger.log(level: isQuiet ? .debug : .info, "Answered", metadata: metadata)
     }
 

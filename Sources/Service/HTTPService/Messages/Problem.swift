@@ -19,6 +19,9 @@ package struct Problem: Error, Hashable, Sendable {
         }
     }
 
+    /// The kind of an answer that will come soon. A page asks for it every second.
+    package static let preparing = "preparing"
+
     package let status: Int
     /// The last part of `type`. Programs tell problems apart by it, and `/problems/KIND` explains it.
     package let kind: String

@@ -115,17 +115,19 @@ export function runView(name, view) {
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
     renew(title, run.job, () => visible(run.job));
-    const isRepaired = condition === 'failed' && farm.repaired.has(name), badge = isRepaired ? 'repaired' : condition;
+    const isRepaired = condition === 'failed' && farm.repaired.has(name), isCancelled = condition === 'stopped' && job?.state === 'cancelled', badge = isRepaired ? 'repaired' : isCancelled ? 'cancelled' : condition;
     state.className = `badge ${badge}`;
     say(state, `${sign(badge)} ${word(badge)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = isRepaired ? `Some pictures failed. All of them were ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
+    const why = isRepaired ? `Some pictures failed. All of them were ${repairWords(name)}.` : isCancelled ? resultWords(job) : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
     renew(reason, why, () => visible(why));
+    // The service refuses changes of a run that somebody else has submitted, or has begun by hand.
     const isMine = mayChange(job ?? {});
     for (const one of [pause, cancel, retry]) one.hidden = !isMine;
-    enable(pause.button, isMine && isGoingOn);
+    enable(pause.button, isGoingOn && isMine);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
-    enable(cancel.button, isMine && isGoingOn);
+    pause.button.title = condition === 'paused' ? 'Let it continue (p)' : 'Give workers nothing more to do. Pictures in work are finished first (p)';
+    enable(cancel.button, isGoingOn && isMine);
     enable(retry.button, isMine && !isGoingOn && !isRepaired && (condition !== 'done' || run.counts.stillBroken > 0));
     enable(verify.button, !isGoingOn || run.concluded > 0);
     const parts = [];
@@ -242,7 +244,7 @@ export function runView(name, view) {
   const begin = async () => {
     if (!await untilItIsThere() || isClosed) return;
     place.load();
-    if (job && isOpen(job.state) && mayChange(job)) fill(priority, priorityStepper(job));
+    if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
     if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }

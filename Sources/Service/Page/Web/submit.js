@@ -52,7 +52,7 @@ export function submitView(query, view) {
   const folder = h('input', {id: 'folder', list: 'folders', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
   const draft = isText(kept.get('draft')) ? kept.get('draft') : '';
   // The example is no mistake of anybody. It is not checked before somebody has written something, or has named a folder.
-  let isBegun = draft !== '' && draft !== example;
+  let isBegun = draft !== '' && draft !== example, isGreeting = false;
   const write = editor({value: draft || example, schema: () => schema, changed: text => { if (text !== example) isBegun = true; keepDraft(); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   // The browser's own undo does not know texts that the page has set. So the page keeps the text from before.
@@ -186,7 +186,8 @@ export function submitView(query, view) {
     setValid(false);
     planned.hidden = true;
     preview.forget();
-    write.outdate();
+    // The line below the text stays one line, so that nothing moves below somebody's finger.
+    if (isGreeting && isBegun) { isGreeting = false; write.findings([], []); } else write.outdate();
     checking = setTimeout(check, 300);
   }
   /** What is wrong although the manifest is right: its plan or its preview failed. Null takes it back. */
@@ -228,7 +229,7 @@ export function submitView(query, view) {
   async function check() {
     const mine = ++version;
     setValid(false);
-    if (!isFile && !isBegun) { cannot([], [{label: 'example', message: 'this text shows what a manifest looks like', remedy: 'Name the folder of your pictures, and change the text or paste another one. Then it is checked.'}]); return; }
+    if (!isFile && !isBegun) { isGreeting = true; cannot([], [{label: 'example', message: 'this text shows what a manifest looks like', remedy: 'Name the folder of your pictures, and change the text or paste another one. Then it is checked.'}]); return; }
     if (isFile && !place.value.trim().startsWith('/')) { cannot([], [{label: 'still to do', message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
     if (!isFile && !folder.value.trim().startsWith('/')) { cannot([], [{label: 'still to do', message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
     try {
@@ -312,7 +313,8 @@ export function submitView(query, view) {
       h('div.form', field('From the left', x, 'in %'), field('From the top', y, 'in %'), field('Size', size, 'exact pixels')));
     let timer = null, controller = null, urls = [], before = null, beforePlace = null, isOld = false;
     /** What went wrong with an earlier text, picture or place says nothing about this one. */
-    const forget = () => fill(trouble);
+    let questions = 0;
+    const forget = () => { questions++; fill(trouble); };
     const soon = () => { forget(); clearTimeout(timer); timer = setTimeout(load, 250); };
     const percentOf = field => field.value === '' ? 50 : Math.round(100 * Math.min(100, Math.max(0, Number(field.value)))) / 100;
     /** What decides which picture is shown, and where. The filters do not: while a slider moves, the picture before them stays the same. */
@@ -322,7 +324,7 @@ export function submitView(query, view) {
       controller?.abort();
       const mine = controller = new AbortController();
       controllers.add(mine);
-      const picked = source(), [left, top] = [x, y].map(percentOf), request = {...body(), size: Number(size.value)};
+      const question = questions, picked = source(), [left, top] = [x, y].map(percentOf), request = {...body(), size: Number(size.value)};
       if (left !== 50 || top !== 50) request.at = `${left}%,${top}%`;
       if (input.value.trim()) request.input = input.value.trim();
       const place = JSON.stringify([picked, request.at, request.size]);
@@ -337,7 +339,7 @@ export function submitView(query, view) {
         doubt('preview', null);
         overview.load(picked, request);
       } catch (error) {
-        if (error.name !== 'AbortError') {
+        if (error.name !== 'AbortError' && question === questions) {
           // A picture or a place that somebody has chosen may be wrong, and the job right.
           if (!request.input && request.at === undefined) doubt('preview', 'its preview failed', error);
           // The pictures of another text or file would be taken for those of this one.

@@ -66,8 +66,8 @@ extension JobProblem {
         case .badName(let name):
             Words(
                 "\(name.quoted) is not a job's name",
-                remedy: "use up to \(Self.nameLength) letters, digits, '.', '_' and '-', beginning with a letter or "
-                    + "digit" + proposal(for: name))
+                remedy: "use up to \(Self.nameLength) letters (a-z, A-Z), digits, '.', '_' and '-', beginning with "
+                    + "a letter or digit" + proposal(for: name))
         case .notInThisVersion(let key, let instead):
             Words("\(key.quoted) is not part of this version", remedy: instead)
         case .belongsUnderSave(let key, let isSet):
