@@ -155,7 +155,7 @@ extension Service {
 extension Problem {
     static let foreignRun = Problem(
         status: 403, kind: "foreign-run", title: "The run is somebody else's",
-        detail: "A token of the scope submit changes only runs of its own jobs",
+        detail: "only the owner of its job, and administrators, may change the run",
         remedy: "Ask its owner, or use a token of the scope 'admin'.")
 }
 
