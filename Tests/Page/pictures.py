@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import signal
 import struct
 import tempfile
 import time
@@ -111,6 +112,17 @@ def with_service(page, service, check):
         found = exact(part, output, 1, (offset[0] + start[0], offset[1] + start[1]))
         check(f'and a pixel of the picture is one of the screen ({scale})', part[0] == 100 * scale and not found, f'{part[:2]} {found}')
     browser.size(1280, 860)
+
+    print('A service that goes away while somebody looks closer')
+    page.go(f"#/runs/{job['run']}/frames/3")
+    page.go(f"#/runs/{job['run']}/frames/1")
+    note = "document.querySelector('.compare .note').textContent"
+    browser.wait(f"document.querySelector('.compare canvas') && {note}.endsWith('%')")
+    service.stop(signal.SIGKILL)
+    browser.run("[...document.querySelectorAll('.compare button')].find(one => one.textContent === '1:1').click()")
+    check('parts that it does not give are not called exact', browser.wait(f"{note}.includes('not exact everywhere')"), page.text('.compare .note'))
+    service.start()
+    check('when it is back they come by themselves', browser.wait(f"{note} === '1:1, exact pixels'", 40), page.text('.compare .note'))
 
     print('Fingers on a phone')
     browser.size(390, 844, scale=3)
