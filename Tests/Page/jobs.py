@@ -438,6 +438,11 @@ def signing_out(page, service, check):
         browser.run("document.getElementById('manifest').focus()")
         browser.key('a', control=True)
         browser.paste(text)
+    page.sign_in(service.api('POST', 'tokens', {'name': 'folders', 'scope': 'submit', 'roots': [service.folder]})['token'])
+    page.go('#/submit')
+    browser.wait("document.getElementById('manifest')?.offsetParent")
+    buttons = "[...document.querySelectorAll('#view button')].map(one => one.textContent)"
+    check('a token with folders gets no button that is always refused', browser.run(f"{buttons}.includes('Submit it') && !{buttons}.some(text => ['Plan', 'List the pictures'].includes(text))"), browser.run(buttons))
     page.sign_in(anna)
     write('job: secret-of-anna')
     page.sign_in(anna)

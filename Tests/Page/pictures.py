@@ -7,6 +7,7 @@ import struct
 import tempfile
 import time
 import urllib.parse
+import zlib
 
 from crowd import LIVE, Crowd, begin_stream, live
 from service import picture, png_samples, wait_for
@@ -62,6 +63,50 @@ def exact(samples, own, times=1, offset=(0, 0)):
 
 def box(browser, selector):
     return browser.run(f'(box => [box.left + scrollX, box.top + scrollY, box.width, box.height])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())')
+
+
+def large_sample(x, y):
+    return (7 * x + 3 * y) % 256
+
+
+def large_picture(width, height):
+    """A gray PNG of any size, made row by row of the same bytes."""
+    period = bytes(large_sample(x, 0) for x in range(256)) * (width // 256 + 2)
+    # Each row is the one above it, moved by so many pixels.
+    step = 3 * pow(7, -1, 256) % 256
+    packer, packed = zlib.compressobj(1), b''
+    for y in range(height):
+        start = step * y % 256
+        packed += packer.compress(b'\0' + period[start:start + width])
+    packed += packer.flush()
+    part = lambda kind, data: struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+    return b'\x89PNG\r\n\x1a\n' + part(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 0, 0, 0, 0)) + part(b'IDAT', packed) + part(b'IEND', b'')
+
+
+def large(page, service, check):
+    """A picture that is so large that the service makes levels of it."""
+    print('A picture of 50 megapixels')
+    browser, folder, (width, height) = page.browser, f'{service.folder}/large', (8192, 6144)
+    os.makedirs(f'{folder}/photos')
+    with open(f'{folder}/photos/wall.png', 'wb') as file:
+        file.write(large_picture(width, height))
+    job = service.wait(service.submit(folder=folder, text='job: wall\ninputs: photos/*\nfilters: [{gaussian: {radius: 1}}]\noutput: out/{stem}.png\n'))
+    browser.size(1280, 860)
+    page.go(f"#/runs/{job['run']}/frames/1")
+    note = "document.querySelector('.compare .note')?.textContent"
+    check('fits when it is made ready', browser.wait(f"/^\\d+ %$/.test({note})", 180), page.text('#view'))
+    # All before.
+    browser.run("(slider => { slider.value = 1000; slider.dispatchEvent(new Event('input')); })(document.querySelector('.compare input[type=range]'))")
+    browser.run("[...document.querySelectorAll('.compare button')].find(one => one.textContent === '1:1').click()")
+    check('its middle has exact pixels then', browser.wait(f"{note} === '1:1, exact pixels'", 60), page.text('.compare .note'))
+    left, top, stage_width, stage_height = box(browser, '.compare canvas')
+    part = pixels(browser, round(left + 40), round(top + 20), 100, 60)
+    first = (round(width / 2 - stage_width / 2) + 40, round(height / 2 - stage_height / 2) + 20)
+    own = [large_sample(first[0] + x, first[1] + y) for y in range(-2, 62) for x in range(-2, 102) for _ in range(3)]
+    found = exact(part, (104, 64, own), 1, (2, 2))
+    check('which are those of the file', not found, found)
+    levels = [name for _, _, names in os.walk(f'{service.folder}/service/thumbnails/large') for name in names]
+    check('and were read from levels, before and after the filters', levels.count('1.tiff') == 2, levels)
 
 
 def with_service(page, service, check):

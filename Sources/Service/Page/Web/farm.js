@@ -32,6 +32,8 @@ export const mayRunNext = () => may('submit') && farm.session?.max_priority == n
 
 export const may = scope => ({read: 0, submit: 1, admin: 2})[farm.session?.scope ?? 'read'] >= ({submit: 1, admin: 2})[scope];
 
+/** Plans and checks of outputs read whatever the farm's user may read. So tokens with folders may not ask for them. */
+export const mayReadAll = () => !farm.session?.roots?.length;
 /** Whether the token may change a job. One of the scope `submit`, or one that is limited to folders, may change its own jobs alone. */
 export const mayChange = job => may('submit') && (may('admin') && !farm.session.roots?.length || job.owner === farm.session.owner);
 

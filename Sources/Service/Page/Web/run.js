@@ -1,7 +1,7 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, each, enable, facts, failed as failedView, fill, h, lead, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
 import {encoded, get, lines, request, retryRun, send, submitted} from './api.js';
-import {calmly, eachSecond, farm, learn, learnRepairs, may, mayChange, now, onFarm} from './farm.js';
+import {calmly, eachSecond, farm, learn, learnRepairs, may, mayChange, mayReadAll, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
 import {frameFile} from './thumbs.js';
@@ -50,7 +50,7 @@ export function runView(name, view) {
   });
   for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
-    h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
+    h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, mayReadAll() ? verify : null] : null)),
     reason, share, states, line, place, map, verified,
     h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, all, logPart, known);
 

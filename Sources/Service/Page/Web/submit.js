@@ -3,7 +3,7 @@ import {action, announce, enable, field, fill, h, onRatio, path, plain, problemT
 import {editor} from './editor.js';
 import {excluding, leftOut} from './errors.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
-import {highestPriority} from './farm.js';
+import {highestPriority, mayReadAll} from './farm.js';
 import {kept} from './kept.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -85,7 +85,7 @@ export function submitView(query, view) {
         ofText, ofFile, refusal, write,
         h('details', {open: Boolean(order.hold || order.strict || order.after || order.label || (order.priority ?? '50') !== '50'), oninput: () => { keepOrder(); enableSubmit(); }}, h('summary', 'Priority, order, labels and more'), h('div.form', orderTrouble, field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}: higher ones come first`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, h('span', 'hold it until it is released')),
           h('label.check.wide', strict, h('span', 'strict: known problems count as failures ', h('small.quiet', 'These are pictures that are still broken from an earlier run, and outputs that were kept because somebody has edited them.'))))),
-        h('div.buttons', hand, plan), hopeless),
+        h('div.buttons', hand, mayReadAll() ? plan : null), hopeless),
       preview.element),
     planned);
 
@@ -193,7 +193,7 @@ export function submitView(query, view) {
   /** What is wrong although the manifest is right: its plan or its preview failed. Null takes it back. */
   function doubt(part, words, error = null) {
     // A service that is busy, or cannot be reached, says nothing of the job.
-    doubts[part] = words && {words, error: error?.status === 422 ? error : null};
+    doubts[part] = words && (!error || error.status === 422) ? {words, error} : null;
     if (isValid) showAccepted();
   }
   function showAccepted() {
@@ -309,7 +309,7 @@ export function submitView(query, view) {
     const element = h('section.preview', h('div.tools', h('h2', 'Preview'), state),
       sliders, shown, trouble,
       overview.element,
-      field('Picture', input, 'a path of the job, from the folder'), h('div.tools', list, choice),
+      field('Picture', input, 'a path of the job, from the folder'), h('div.tools', mayReadAll() ? list : null, choice),
       h('div.form', field('From the left', x, 'in %'), field('From the top', y, 'in %'), field('Size', size, 'exact pixels')));
     let timer = null, controller = null, urls = [], before = null, beforePlace = null, isOld = false;
     /** What went wrong with an earlier text, picture or place says nothing about this one. */
