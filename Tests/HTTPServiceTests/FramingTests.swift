@@ -279,10 +279,11 @@ import Testing
             let statuses = try await RawSocket.talk(to: service.web) { first in
                 var sockets = [first]
                 for _ in 1..<300 { sockets.append(try RawSocket(to: service.web)) }
-                // Those beyond the limit get their answer without a request. Others wait for one.
-                return try sockets.suffix(300 - 256 - 10).map { try $0.answer().status }
+                // Those beyond the limit get their answer without a request. Others wait for one. A busy machine may let in later ones
+                // first.
+                return try RawSocket.readable(300 - 256, of: sockets).map { try $0.answer().status }
             }
-            #expect(statuses.allSatisfy { $0 == 503 })
+            #expect(statuses == Array(repeating: 503, count: 300 - 256))
             #expect(try await RawSocket.ask(service.control, TestService.head("GET", "/open")).body == "open")
         }
     }

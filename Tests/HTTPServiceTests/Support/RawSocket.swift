@@ -94,6 +94,23 @@ final class RawSocket {
         }
     }
 
+    /// Waits until so many of the sockets have something to read, or are at their end.
+    static func readable(_ count: Int, of sockets: [RawSocket]) throws -> [RawSocket] {
+        var entries = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        var found: [RawSocket] = []
+        while found.count < count {
+            guard poll(&entries, nfds_t(entries.count), 60_000) > 0 else {
+                throw SocketFailure(call: "poll", code: errno)
+            }
+            for index in entries.indices where entries[index].fd >= 0 && entries[index].revents != 0 {
+                found.append(sockets[index])
+                // It is not looked at any more.
+                entries[index].fd = -1
+            }
+        }
+        return found
+    }
+
     /// Sends nothing more. The other direction stays open.
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
