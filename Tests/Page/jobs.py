@@ -438,7 +438,8 @@ def signing_out(page, service, check):
         browser.run("document.getElementById('manifest').focus()")
         browser.key('a', control=True)
         browser.paste(text)
-    page.sign_in(service.api('POST', 'tokens', {'name': 'folders', 'scope': 'submit', 'roots': [service.folder]})['token'])
+    os.makedirs(f'{service.folder}/limited', exist_ok=True)
+    page.sign_in(service.api('POST', 'tokens', {'name': 'folders', 'scope': 'submit', 'roots': [f'{service.folder}/limited']})['token'])
     page.go('#/submit')
     browser.wait("document.getElementById('manifest')?.offsetParent")
     buttons = "[...document.querySelectorAll('#view button')].map(one => one.textContent)"
