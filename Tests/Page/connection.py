@@ -166,7 +166,7 @@ def connection(page, service, handler, check):
         check('unless somebody asks for it', wait_for(lambda: len(busy.asked) > asked), busy.asked)
     with_answers(busy, while_busy)
     page.click('Try now', '#stale')
-    check('then the run has ended', page.has('stopped', '.badge'), text('.badge'))
+    check('then the run has ended', page.has('cancelled', '.badge'), text('.badge'))
     check('and nothing is old', browser.wait(f'!({OLD})'), text('#stale'))
     held = service.submit(text=manifest('held', '[{gaussian: {radius: 2}}]'), folder=pictures, hold=True)
     page.go('#/queue')
