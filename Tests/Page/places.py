@@ -192,7 +192,11 @@ def rows(page, answers, check):
     page.go('#/runs')
     page.go('#/queue')
     loaded(browser, HELD)
-    first = int(browser.run(f"document.querySelector('.rows .row[aria-rowindex=\"4\"]').id.split('-').at(-1)"))
+    fourth = lambda: browser.run("document.querySelector('.rows .row[id^=\"row-jobs-\"][aria-rowindex=\"4\"]')?.id.split('-').at(-1)")
+    seen = []
+    # Later pages of the list may still move rows.
+    wait_for(lambda: seen.append(fourth()) or time.sleep(0.3) or len(seen) > 2 and seen[-1] and len(set(seen[-3:])) == 1, 20)
+    first = int(seen[-1])
     for refused in (False, True):
         browser.run(f'{LIST}.scrollTop = 0')
         browser.wait(button(first, '+'))
