@@ -7,7 +7,7 @@ import Synchronization
 /// All pictures of the page. Two workers make them, so that thumbnails need not wait for a large picture.
 ///
 /// A part of a large picture, and its thumbnail, are made of its levels. The second worker makes these when they are needed first, which
-/// takes a little more than one decoding of the picture. Meanwhile, whoever asks is told how much is done.
+/// takes a little more than one decoding of the picture. Meanwhile, the answer says how much is done.
 package final class PagePictures: Sendable {
     /// Makes everything that does not take long.
     package let parts: PictureMaker

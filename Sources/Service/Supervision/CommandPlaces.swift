@@ -3,7 +3,7 @@ import Synchronization
 
 /// Lets few commands work at a time, and lets others wait for a short time.
 package final class CommandPlaces: Sendable {
-    /// A client that waits for longer is told that the service is busy, and asks again.
+    /// After this time the answer is that the service is busy. The client may ask again.
     package static let longestWait = Duration.seconds(5)
 
     private struct State: Sendable {
@@ -26,7 +26,7 @@ package final class CommandPlaces: Sendable {
     private let now: @Sendable () -> Duration
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// - Parameter now: a clock that nobody sets.
+    /// - Parameter now: a clock that only goes forward, unlike the time of day.
     package init(
         now: @escaping @Sendable () -> Duration, sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {

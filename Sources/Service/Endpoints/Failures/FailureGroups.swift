@@ -62,7 +62,7 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
     package private(set) var repaired: Int
     package let first: Frame
     package private(set) var last: Frame
-    /// The first frames with different inputs, as many as possible of those that are still broken.
+    /// The first frames with different inputs. A frame that is still broken is preferred to a repaired one.
     package private(set) var samples: [Frame]
     /// The runs that the frames are of, the earliest first.
     package private(set) var runs: [Part]
@@ -90,8 +90,8 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
         runs[runs.count - 1].repaired += 1
     }
 
-    /// Takes a frame into the samples. One that is still broken takes the place of a repaired one of the same input, and of another
-    /// repaired one if the samples are full.
+    /// Adds a frame to the samples, if there is a place for it. A frame that is still broken replaces a repaired one of the same input. If
+    /// the samples are full, it replaces any repaired one.
     private mutating func show(_ failure: FailedFrame) {
         if let place = samples.firstIndex(where: { PathKey($0.input) == PathKey(failure.input) }) {
             if samples[place].repaired, !failure.isRepaired { samples[place] = Frame(failure) }
