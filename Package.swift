@@ -254,7 +254,7 @@ let package = Package(
             "Programs", "WorkerRuntime",
             [
                 "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "Filters",
-                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "CCrashRecord",
+                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "Confinement", "CCrashRecord",
                 "CProcessState",
             ]),
         module(

@@ -37,7 +37,8 @@ struct FakePrograms: Sendable {
         try run.create()
         return ClusterEngine.Setup(
             folder: run, logs: path("logs"), run: "r", epoch: epoch, program: program, versions: [:],
-            workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)), variables: variables)
+            workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30), sandbox: .auto),
+            variables: variables)
     }
 
     func program(_ name: String, _ script: String) throws {

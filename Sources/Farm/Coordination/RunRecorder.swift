@@ -320,6 +320,7 @@ extension Death.Manner {
     /// The text of `penumbra logs`.
     package var words: String {
         switch self {
+        case .signal(Death.sandboxSignal): "the worker was stopped by its sandbox"
         case .signal(let signal): "the worker crashed with signal \(signal)"
         case .exited(let code): "the worker left with exit code \(code)"
         case .killed: "the worker was killed from outside"

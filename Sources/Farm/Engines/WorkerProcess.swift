@@ -244,6 +244,10 @@ package struct WorkerExit: Hashable, Sendable {
         self.memoryRanOut = memoryRanOut
     }
 
+    private static let endedByFilter =
+        "was ended by a filter of system calls before it was ready (SIGSYS); in the settings of what starts Penumbra, such as a "
+        + "systemd unit or a container, allow prctl and seccomp, or let refused calls fail: SystemCallErrorNumber=EPERM"
+
     package var manner: Death.Manner {
         if let problem = brokeProtocol { return .brokeProtocol(problem) }
         if endsByOrder {
@@ -252,6 +256,7 @@ package struct WorkerExit: Hashable, Sendable {
         }
         switch status {
         case .signaled(SIGKILL): return memoryRanOut ? .outOfMemory : .killed
+        case .signaled(SIGSYS) where !becameReady: return .failedToStart("\(executable) \(Self.endedByFilter)")
         case _ where !becameReady: return .failedToStart("\(executable) ended before it was ready (\(status))")
         case .signaled(let signal): return .signal(signal)
         case .exited(let code): return .exited(code)

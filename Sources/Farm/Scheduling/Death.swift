@@ -48,6 +48,21 @@ package struct Death: Hashable, Sendable, Codable {
         self.manner = manner
         self.lastWords = lastWords
     }
+
+    /// SIGSYS. The kernel sends it for a refused system call.
+    package static let sandboxSignal: Int32 = 31
+
+    /// How a worker begins to say for which system call the sandbox ended it.
+    private static let explanation = "penumbra-worker: the sandbox refused "
+
+    /// The name of the system call for which the sandbox ended the process. Nil for any other end.
+    var refusedCall: String? {
+        guard case .signal(Self.sandboxSignal) = manner, let start = lastWords.ranges(of: Self.explanation).last
+        else { return nil }
+        // A worker that was taken over may say anything.
+        let name = lastWords[start.upperBound...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        return name.isEmpty || name.count > 32 ? nil : String(name)
+    }
 }
 
 /// Why the scheduler ends a worker.
@@ -112,6 +127,9 @@ extension FrameFailure {
             case .silent(let limit):
                 "the worker was silent for \(limit.components.seconds) s\(location) in \(tries), and the picture is set "
                     + "aside; look for what stops processes: SIGSTOP, a debugger, a frozen container"
+            case .signal(Death.sandboxSignal):
+                "the worker was stopped by its sandbox (\(death.refusedCall ?? "SIGSYS"))\(location) in \(tries); the picture is "
+                    + "set aside\(death.refusedCall == nil ? words : "")"
             case .signal(let signal):
                 "the worker crashed with signal \(signal)\(location) in \(tries); the picture is set aside\(words)"
             case .exited(let code):

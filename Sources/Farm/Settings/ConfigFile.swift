@@ -1,3 +1,4 @@
+import Catalogs
 import JobModel
 import Manifests
 
@@ -9,6 +10,7 @@ struct GivenValues {
     var stateFolder: String?
     var plugins: PluginTrust?
     var pluginFolders: [String]?
+    var sandbox: SandboxMode?
     var workerEnvironment: [String]?
     var pluginPins: [PluginPin]?
     var worker: String?
@@ -81,6 +83,7 @@ struct ConfigFile {
         values.stateFolder = reader.optional("state_dir", path)
         values.plugins = reader.optional("plugins", .choice)
         values.pluginFolders = reader.optional("plugin_folders", .list(of: path))
+        values.sandbox = reader.optional("sandbox", .choice)
         values.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
         values.pluginPins = reader.optional("plugin_pins", .pins)
         values.worker = reader.optional("worker", path)
@@ -155,6 +158,7 @@ struct EnvironmentValues {
         values.engine = read(.engine, .choice)
         values.server = read(.server, .nonEmptyText)
         values.plugins = read(.plugins, .choice)
+        values.sandbox = read(.sandbox, .choice)
         values.pluginPins = read(.pluginPins, .pinsOnOneLine)
         func list(_ key: SettingKey) -> [String]? {
             key.variable.flatMap { environment[$0] }.map { $0.split(separator: ":").map(String.init) }

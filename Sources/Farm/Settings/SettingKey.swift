@@ -1,3 +1,4 @@
+import Catalogs
 package import JobModel
 import Manifests
 
@@ -84,6 +85,10 @@ extension SettingKey {
         "plugin_pins", variable: "PENUMBRA_PLUGIN_PINS", takes: "a list of {file, sha256}",
         "Plugins that must be exactly the files that you checked. Penumbra refuses another file of the same name. The pins of both "
             + "config files add up.")
+    static let sandbox = SettingKey(
+        "sandbox", variable: "PENUMBRA_SANDBOX", takes: "a word", fallback: SandboxMode.auto.rawValue,
+        "Whether the kernel keeps workers from the rest of the machine. Workers decode pictures of strangers and run plugins.",
+        choices: SandboxMode.words)
     static let workerEnvironment = SettingKey(
         "worker_environment", variable: "PENUMBRA_WORKER_ENVIRONMENT",
         takes: "names; the variable separates them by ':'",
@@ -126,7 +131,7 @@ extension SettingKey {
             workers, memory, scratch, stateFolder, nice, ionice, silence, reduceTransparency, plugins, pluginFolders,
             pluginPins,
         ] + pins
-        + [workerEnvironment, worker, engine, slurm] + cluster + [commands] + clusterCommands
+        + [sandbox, workerEnvironment, worker, engine, slurm] + cluster + [commands] + clusterCommands
         + [onEnd] + targets(of: "on_end") + [onFailure] + targets(of: "on_failure")
         + [sendmail, late] + lateness + [server, tokenFile, service] + serviceKeys + schedules + watches
 }
@@ -273,6 +278,16 @@ extension PluginTrust: DescribedChoice {
         switch self {
         case .any: "Penumbra uses all plugins in its folders, as long as they match their pins."
         case .pinnedOnly: "Penumbra uses only plugins that have a pin."
+        }
+    }
+}
+
+extension SandboxMode: DescribedChoice {
+    package var sentence: String {
+        switch self {
+        case .auto: "Workers give up what this system lets them give up. 'penumbra doctor' says what is missing."
+        case .require: "Penumbra renders nothing if a part of the sandbox is missing."
+        case .off: "Workers and plugins may do what the user may do."
         }
     }
 }

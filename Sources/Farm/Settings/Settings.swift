@@ -1,3 +1,4 @@
+package import Catalogs
 package import JobModel
 
 /// All settings of this machine and user, each with its origin.
@@ -20,6 +21,7 @@ package struct Settings: Sendable {
     /// Folders with filter plugins, beside the worker's own.
     package let pluginFolders: Setting<[String]>
     /// Names of environment variables that are passed to workers, in addition to those that workers read themselves.
+    package let sandbox: Setting<SandboxMode>
     package let workerEnvironment: Setting<[String]>
     package let pluginPins: Setting<[PluginPin]>
     package let engine: Setting<EngineName>
@@ -167,6 +169,7 @@ package struct Settings: Sendable {
         reduceTransparency = layered(false, \.reduceTransparency, .reduceTransparency)
         plugins = layered(.any, \.plugins, .plugins)
         pluginFolders = summed(\.pluginFolders, .pluginFolders)
+        sandbox = layered(.auto, \.sandbox, .sandbox)
         workerEnvironment = layered([], \.workerEnvironment, .workerEnvironment)
         pluginPins = summed(\.pluginPins, .pluginPins) { user, machine in
             let pinned = Set(user.map(\.file))

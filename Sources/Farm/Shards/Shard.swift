@@ -54,15 +54,18 @@ package struct Shard: Hashable, Sendable, Codable {
         package let plugins: PluginConditions
         /// A worker that is silent for this time is ended.
         package let silence: Duration
+        /// How they are kept from the rest of the machine.
+        package let sandbox: SandboxMode
 
-        package init(plugins: PluginConditions, silence: Duration) {
+        package init(plugins: PluginConditions, silence: Duration, sandbox: SandboxMode) {
             self.plugins = plugins
             self.silence = silence
+            self.sandbox = sandbox
         }
     }
 
     /// Increases with each change of the stored form.
-    package static let currentFormat = 2
+    package static let currentFormat = 3
 
     /// Two coordinators of a run may both believe to be the only one, and write shards with the same number. The epoch
     /// distinguishes them.

@@ -11,16 +11,20 @@ public struct Catalog: Hashable, Sendable, Codable {
     public let pluginProblems: [String]
     /// Plugins that may not be opened, because they have no pin.
     public let unpinnedPlugins: [UnpinnedPlugin]
+    /// What keeps the worker that made this catalog from the rest of the machine.
+    public let sandbox: SandboxReport
 
     public init(
         versions: [String: String], filters: [FilterDescriptor], formats: [FormatDescriptor],
-        pluginProblems: [String] = [], unpinnedPlugins: [UnpinnedPlugin] = []
+        pluginProblems: [String] = [], unpinnedPlugins: [UnpinnedPlugin] = [],
+        sandbox: SandboxReport = .off
     ) {
         self.versions = versions
         self.filters = filters.sorted { $0.name < $1.name }
         self.formats = formats.sorted { $0.name < $1.name }
         self.pluginProblems = pluginProblems
         self.unpinnedPlugins = unpinnedPlugins
+        self.sandbox = sandbox
     }
 
     /// The shared parameters of all filters, each once.
@@ -33,7 +37,7 @@ public struct Catalog: Hashable, Sendable, Codable {
     public func sharing(_ shared: [String: ParameterValue]) -> Catalog {
         Catalog(
             versions: versions, filters: filters.map { $0.sharing(shared) }, formats: formats,
-            pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins)
+            pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins, sandbox: sandbox)
     }
 
     /// The filters that are plugins.

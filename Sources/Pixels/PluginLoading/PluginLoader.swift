@@ -50,7 +50,12 @@ package struct PluginLoader {
 
     /// Opens every library named lib….so in `folders`, in their order and by name, that only its owner and group may write. If
     /// two plugins have the same name, the first is used. A bad plugin never prevents the use of another.
-    package func load(_ folders: [PluginFolder]) -> LoadedPlugins {
+    ///
+    /// - Parameter confine: keeps this process from the rest of the machine. It is called after the trial, which needs a process of
+    ///   its own, and before the first library is opened.
+    package func load<Failure: Error>(
+        _ folders: [PluginFolder], confine: () throws(Failure) -> Void
+    ) throws(Failure) -> LoadedPlugins {
         var found = Found()
         for folder in folders {
             do {
@@ -66,6 +71,7 @@ package struct PluginLoader {
         }
         let candidates = found.permitted(policy)
         let tried = trial?(candidates) ?? PluginTrial.Findings()
+        try confine()
         for candidate in candidates {
             found.add(candidate.path) { plugins throws(PluginError) in
                 if let problem = tried.problems[candidate.path] { throw problem }
@@ -77,6 +83,9 @@ package struct PluginLoader {
         return LoadedPlugins(
             plugins: found.plugins, problems: found.problems, refused: tried.refused, unpinned: found.unpinned)
     }
+
+    /// Likewise, in this process as it is.
+    package func load(_ folders: [PluginFolder]) -> LoadedPlugins { load(folders) { () throws(Never) in } }
 
     /// Returns nil for a library in the default folder that is no plugin.
     private func load(_ candidate: Candidate) throws(PluginError) -> LoadedPlugin? {

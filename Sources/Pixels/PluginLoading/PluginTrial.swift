@@ -12,12 +12,18 @@ package struct PluginTrial: Sendable {
     private let timeout: Duration
     /// The libraries that earlier trials refused.
     private let known: [RefusedLibrary]
+    /// Keeps the child from the rest of the machine, before it opens a library.
+    private let confine: (@convention(c) @Sendable () -> Void)?
 
     private static let leastTimeout = Duration.seconds(1)
 
-    package init(timeout: Duration = .seconds(10), known: [RefusedLibrary] = []) {
+    package init(
+        timeout: Duration = .seconds(10), known: [RefusedLibrary] = [],
+        confine: (@convention(c) @Sendable () -> Void)? = nil
+    ) {
         self.timeout = timeout
         self.known = known
+        self.confine = confine
     }
 
     /// The result of a trial.
@@ -48,7 +54,7 @@ package struct PluginTrial: Sendable {
         }
         var timeout = timeout
         while !rest.isEmpty {
-            let trial = Self.run(rest.map(\.0.openName), timeout)
+            let trial = run(rest.map(\.0.openName), timeout)
             guard trial.error == 0 else {
                 let problem = PluginError("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
                 for (candidate, _) in rest { findings.refuse(candidate, nil, problem) }
@@ -68,12 +74,12 @@ package struct PluginTrial: Sendable {
         known.first { $0.path == candidate.path && $0.stamp.isSameState(as: stamp) }?.reason
     }
 
-    private static func run(_ names: [String], _ timeout: Duration) -> plugin_trial {
+    private func run(_ names: [String], _ timeout: Duration) -> plugin_trial {
         let copies = names.map { strdup($0) }
         defer { copies.forEach { free($0) } }
         let milliseconds = UInt32(clamping: Int(timeout / .milliseconds(1)))
         return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer {
-            try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds)
+            try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds, confine)
         }
     }
 }
@@ -86,6 +92,10 @@ extension PluginError {
         case _ where trial.hung != 0: self.init("hangs while it is opened; remove it, or fix what it does at load")
         case 0:
             self.init("ends the process (exit code \(trial.status >> 8 & 0xff)) while it is opened; remove or fix it")
+        case SIGSYS:
+            self.init(
+                "does what the sandbox refuses while it is opened, such as to start a program; remove it, or fix what it does at load"
+            )
         default: self.init("crashes with signal \(signal) while it is opened; remove or fix it")
         }
     }

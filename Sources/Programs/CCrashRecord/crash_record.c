@@ -80,7 +80,16 @@ static void tell(void) {
     replay();
 }
 
-static void crash(int number) {
+static void (*explain_call)(int32_t call);
+
+void crash_record_explain(void (*explain)(int32_t call)) { explain_call = explain; }
+
+/* si_code of a SIGSYS by a filter of system calls, SYS_SECCOMP of the kernel's headers. */
+enum { refused_by_filter = 1 };
+
+static void crash(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (number == SIGSYS && info->si_code == refused_by_filter && explain_call) explain_call(info->si_syscall);
     tell();
     /* The handler is gone by now: the signal ends the process when this returns. */
     raise(number);
@@ -89,7 +98,7 @@ static void crash(int number) {
 void crash_record_start(int32_t pipe) {
     output = pipe;
     owner = getpid();
-    struct sigaction action = {.sa_handler = crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
+    struct sigaction action = {.sa_sigaction = crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK | SA_SIGINFO};
     sigfillset(&action.sa_mask);
     const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
     for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) sigaction(crashes[index], &action, NULL);

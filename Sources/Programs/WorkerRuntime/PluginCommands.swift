@@ -1,5 +1,6 @@
 import CCrashRecord
 import Catalogs
+import Confinement
 import Digests
 import FilterKitTesting
 import Filters
@@ -13,7 +14,9 @@ import WorkerProtocol
 /// The commands of a worker program for plugins.
 enum PluginCommands {
     /// Prints the result of each check as a line of JSON. The caller kills this process if a plugin hangs.
-    static func check(_ path: String) throws {
+    static func check(_ path: String, _ mode: SandboxMode) throws {
+        if mode != .off { WorkerSandbox.explainEnds() }
+        _ = try WorkerSandbox.enter(mode)
         let channel = Channel()
         let noise = PrintedNoise()
         func say(_ finding: PluginFinding) {
@@ -44,9 +47,9 @@ enum PluginCommands {
     }
 
     /// Lists all plugins that rendering workers use.
-    static func list() throws {
+    static func list(_ mode: SandboxMode) throws {
         let channel = Channel()
-        let installed = try InstalledPlugins(cancellation: TaskCancellation())
+        let installed = try InstalledPlugins(cancellation: TaskCancellation(), mode)
         let facts = installed.plugins.map {
             PluginFacts(
                 name: $0.name, version: $0.version, summary: $0.entry.descriptor.summary, path: $0.path,

@@ -1,4 +1,5 @@
 import Catalogs
+import Confinement
 import Filters
 import Geometry
 import Glibc
@@ -37,7 +38,7 @@ struct Toolbox: Sendable {
         for plugin in installed.plugins { versions[plugin.name] = plugin.version }
         catalog = Catalog(
             versions: versions, filters: registry.descriptors, formats: try ImageFormats.descriptors(),
-            pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned)
+            pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned, sandbox: installed.sandbox)
     }
 
     /// Also refuses a CPU level that this CPU lacks, before a pixel is computed.
@@ -94,6 +95,8 @@ struct InstalledPlugins: Sendable {
     let unpinned: [UnpinnedPlugin]
     /// Libraries that would have crashed this process.
     let refused: [RefusedLibrary]
+    /// What keeps this process from the rest of the machine since before the first plugin was opened.
+    let sandbox: SandboxReport
 
     /// The names that no plugin may have.
     static var reservedNames: [String] { BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions }
@@ -103,10 +106,11 @@ struct InstalledPlugins: Sendable {
             "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
     }
 
-    /// Loads plugins from the folders that the coordinator names, the standard folder, and the folder of this program.
+    /// Loads plugins from the folders that the coordinator names, the standard folder, and the folder of this program. Confines this
+    /// process before it opens one.
     ///
     /// - Precondition: This process has one thread.
-    init(cancellation: TaskCancellation) throws(UnknownConditionsError) {
+    init(cancellation: TaskCancellation, _ mode: SandboxMode) throws {
         let conditions = try Self.conditions()
         let loader = PluginLoader(
             reservedNames: Self.reservedNames,
@@ -114,13 +118,17 @@ struct InstalledPlugins: Sendable {
                 pins: conditions.pins.map { PluginPolicy.Pin(file: $0.file, sha256: $0.sha256) },
                 isPinnedOnly: conditions.isPinnedOnly),
             isCancelled: CancellationQuestion { cancellation.isCancelled },
-            trial: PluginTrial(known: conditions.refused))
+            trial: PluginTrial(
+                known: conditions.refused, confine: mode == .off ? nil : { WorkerSandbox.enterTrial() }))
         let foreign = Set(conditions.foreignFolders.map(PathKey.init))
-        let loaded = loader.load(
+        var sandbox = SandboxReport.off
+        let loaded = try loader.load(
             conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + Self.standardFolders
                 + [
                     PluginFolder(Self.programFolder, isImplicit: true)
-                ])
+                ]
+        ) { () throws(WorkerSandboxError) in sandbox = try WorkerSandbox.enter(mode) }
+        self.sandbox = sandbox
         (plugins, problems) = (loaded.plugins, loaded.problems)
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }

@@ -1,5 +1,6 @@
 import CCrashRecord
 import Catalogs
+import Confinement
 import Foundation
 import Glibc
 import ImageFiles
@@ -30,9 +31,9 @@ public enum WorkerProgram {
         case [Greeting.introductionFlag]: return serve(introducing: true)
         case ["describe"]: return describe()
         case ["examine"]: return examine()
-        case ["list-plugins"]: return attempt { try PluginCommands.list() }
+        case ["list-plugins"]: return attempt { try PluginCommands.list(try WorkerSandbox.mode(in: variable)) }
         case let words where words.count == 2 && words[0] == "check-plugin":
-            return attempt { try PluginCommands.check(words[1]) }
+            return attempt { try PluginCommands.check(words[1], try WorkerSandbox.mode(in: variable)) }
         case ["--version"]:
             print("penumbra-worker \(Version.penumbra)")
             return 0
@@ -75,15 +76,20 @@ public enum WorkerProgram {
     /// Plugins are opened first, because that needs a process with one thread.
     private static func toolbox() throws -> Toolbox {
         let cancellation = TaskCancellation()
+        let mode = try WorkerSandbox.mode(in: variable)
+        if mode != .off { WorkerSandbox.explainEnds() }
         ProcessState.watch([STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO])
         ProcessState.record()
         // Language runtimes change the process state when they are opened. It is restored, and nobody is blamed.
-        let installed = try ProcessState.kept { Result { try InstalledPlugins(cancellation: cancellation) } }.result
+        let installed = try ProcessState.kept { Result { try InstalledPlugins(cancellation: cancellation, mode) } }
+            .result
             .get()
         ignoreSignals()
         try Toolbox.startLibraries()
         return try Toolbox(installed, cancellation: cancellation)
     }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static func greeting(of toolbox: Toolbox, introducing: Bool) -> Greeting {
         Greeting(
@@ -93,11 +99,11 @@ public enum WorkerProgram {
     }
 
     private static func serve(introducing: Bool = false) -> Int32 {
-        ProcessPriority.apply { name in getenv(name).map { String(cString: $0) } }
+        ProcessPriority.apply(variable)
         let channel = Channel()
         do {
             let toolbox = try toolbox()
-            let memory = MemoryWatch { name in getenv(name).map { String(cString: $0) } }
+            let memory = MemoryWatch(variable: variable)
             let orders = try OrderQueue(channel)
             // A worker that cannot render reports it before it gets a picture, so that no picture is blamed.
             if let shortage = ResourceLimitError.found(threads: TaskFailure.threads, for: "render") { throw shortage }
@@ -166,6 +172,7 @@ final class Channel: Sendable {
     /// - Parameter noise: what this process prints is shown, too.
     func recordCrashes(showing noise: PrintedNoise? = nil) {
         noise?.showIfCrashed()
+        crash_record_explain { WorkerSandbox.explain(call: $0) }
         output.withLock { crash_record_start($0) }
     }
 

@@ -1,4 +1,5 @@
 package import Catalogs
+import Confinement
 import Coordination
 package import Engines
 import FoundationEssentials
@@ -15,16 +16,21 @@ package import WorkerProtocol
 public struct Farm: Sendable {
     package let settings: Settings
     package let worker: WorkerCommand
+    /// How its workers are kept from the rest of the machine.
+    package let sandbox: SandboxMode
     /// Identifies the workers of a run; nil if the farm is not for a run.
     private var token: CoordinatorToken?
     /// The name of the run; nil for a new one.
     var runName: RunName?
     private let firstWorker = FirstWorker()
 
-    /// - Parameter plugins: replaces the plugins of the settings.
-    package init(_ settings: Settings, plugins: PluginConditions? = nil) {
+    /// - Parameters:
+    ///   - plugins: replaces the plugins of the settings.
+    ///   - sandbox: replaces the setting.
+    package init(_ settings: Settings, plugins: PluginConditions? = nil, sandbox: SandboxMode? = nil) {
         self.settings = settings
-        var environment: [String: String] = [:]
+        self.sandbox = sandbox ?? settings.sandbox.value
+        var environment = [WorkerSandbox.variable: self.sandbox.rawValue]
         environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
         // This thread may have another niceness than the process.
         let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))

@@ -87,7 +87,7 @@ package struct RequestedRun {
             farm.runName = name
             try refuseWrongEngine(farm.settings)
             let catalog = try await farm.catalogOfFirstWorker()
-            listener.warn(ofPluginsIn: catalog)
+            listener.warn(of: catalog)
             let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
             let memory = request.isWatching ? WatchMemory() : nil
             func read() async throws -> (specs: [JobSpec], runner: JobRunner) {

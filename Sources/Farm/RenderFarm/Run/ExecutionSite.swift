@@ -145,7 +145,8 @@ struct ExecutionSite {
         return ClusterEngine.Setup(
             folder: ShardFolder(claim.scratch), logs: logs(of: claim), run: claim.name,
             epoch: claim.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
-            workers: Shard.Workers(plugins: context.farm.worker.plugins, silence: settings.silence.value),
+            workers: Shard.Workers(
+                plugins: context.farm.worker.plugins, silence: settings.silence.value, sandbox: context.farm.sandbox),
             succession: succession(of: claim.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))

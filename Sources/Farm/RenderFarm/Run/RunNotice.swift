@@ -11,6 +11,8 @@ package enum RunNotice: Hashable, Sendable {
     /// Something was not done. The rest of the request goes on.
     case failed(FarmError)
     case pluginUnusable(String)
+    /// Parts of the sandbox are missing on this system.
+    case sandboxIncomplete([String])
     /// `--delete-orphans` has no effect on a run of some frames. These options chose them.
     case orphansStay(because: String)
     /// A probable mistake in a manifest.
@@ -135,6 +137,10 @@ extension RunNotice {
         switch self {
         case .failed(let error): return Text(.error, error.message)
         case .pluginUnusable(let problem): return Text(.warning, problem)
+        case .sandboxIncomplete(let reasons):
+            return Text(
+                .remark,
+                "workers are only partly confined: \(reasons.joined(separator: ", and ")); see 'penumbra doctor'")
         case .orphansStay(let options):
             return Text(
                 .warning,
@@ -322,8 +328,9 @@ extension RunListener {
     /// Reports a notice of a job.
     func report(_ job: String, _ notice: JobNotice) { receive(.notice(.job(job, notice))) }
 
-    /// Reports which plugins cannot be used, because a job may need one of them.
-    package func warn(ofPluginsIn catalog: Catalog) {
+    /// Reports which plugins cannot be used, because a job may need one of them, and what is missing of the sandbox.
+    package func warn(of catalog: Catalog) {
+        if !catalog.sandbox.missing.isEmpty { report(.sandboxIncomplete(catalog.sandbox.missing)) }
         for problem in catalog.pluginProblems { report(.pluginUnusable(problem)) }
     }
 }

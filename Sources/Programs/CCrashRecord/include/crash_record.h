@@ -14,6 +14,10 @@ void crash_record_replay(int32_t from, int32_t to);
 /* What is said if this thread crashes; NULL for nothing. The bytes stay where they are until the next call. */
 void crash_record_set(const void *message, size_t size);
 
+/* How a thread tells which system call it was ended for (si_syscall of SIGSYS). It calls only what a handler of signals may. Before
+   the start. */
+void crash_record_explain(void (*explain)(int32_t call));
+
 /* Between these two calls somebody writes to the pipe, so that no crash is told in the middle of a message. They do
    not nest; whoever calls them holds a lock. */
 void crash_record_lock(void);

@@ -35,7 +35,7 @@ struct CheckCommand: AsyncParsableCommand {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
             let farm = Farm(try Settings.load(location))
             let catalog = try await farm.catalog()
-            reporter.warn(ofPluginsIn: catalog)
+            reporter.warn(of: catalog)
             let files = ManifestFiles(
                 RunRequest(manifests), catalog: catalog, settings: farm.settings, control: Signals.current)
             let specs = try reporter.jobs(await files.examined(by: farm.worker))

@@ -118,6 +118,7 @@ struct ConfigCommand: AsyncParsableCommand {
             row("reduce_transparency", settings.reduceTransparency, String(settings.reduceTransparency.value)),
             row("plugins", settings.plugins, settings.plugins.value.rawValue),
             row("plugin_folders", settings.pluginFolders, settings.pluginFolders.value.joined(separator: ":")),
+            row("sandbox", settings.sandbox, settings.sandbox.value.rawValue),
             row(
                 "worker_environment", settings.workerEnvironment,
                 settings.workerEnvironment.value.joined(separator: ":")),

@@ -44,7 +44,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if shared != nil, !settings.engine.value.isCluster {
                 throw FarmError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
             }
-            var worst = await examineWorker(Farm(settings))
+            var worst = await examineWorker(Farm(settings), settings.sandbox)
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
             worst = max(worst, examineDatabase(JobStore.databasePath(state: settings.stateFolder.value)))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
@@ -146,7 +146,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }
 
-    private func examineWorker(_ farm: Farm) async -> RunOutcome {
+    private func examineWorker(_ farm: Farm, _ sandbox: Setting<SandboxMode>) async -> RunOutcome {
         do {
             let catalog = try await farm.catalog()
             let versions = catalog.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -157,10 +157,29 @@ struct DoctorCommand: AsyncParsableCommand {
             for problem in catalog.pluginProblems { say(false, problem) }
             // The config file asks for this, so it is no failure.
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(plugin)") }
+            sayWhatConfinesWorkers(catalog.sandbox, sandbox)
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
             say(false, (error as? FarmError)?.message ?? "\(error)")
             return .unavailable
+        }
+    }
+
+    /// Without the setting 'require', a missing part is no failure.
+    private func sayWhatConfinesWorkers(_ report: SandboxReport, _ setting: Setting<SandboxMode>) {
+        guard setting.value != .off else {
+            Console.print("note  sandbox: off (\(setting.origin))")
+            return
+        }
+        if report.limitsCalls {
+            say(
+                true,
+                "sandbox: workers start no programs, open no sockets and touch no other process (a filter of system calls)"
+            )
+        }
+        for reason in report.missing {
+            Console.print(
+                "note  sandbox: workers can do what you can do: \(reason); 'sandbox: require' would refuse to run here")
         }
     }
 
@@ -271,7 +290,8 @@ struct ClusterExamination {
             setup: ClusterEngine.Setup(
                 folder: shared, logs: "\(folder)/logs/\(name)", run: name, epoch: 1, program: programPath(),
                 versions: try await farm.catalog().componentVersions,
-                workers: Shard.Workers(plugins: farm.worker.plugins, silence: settings.silence.value))
+                workers: Shard.Workers(
+                    plugins: farm.worker.plugins, silence: settings.silence.value, sandbox: farm.sandbox))
         ) { Console.complain($0) }
         defer { engine.forgetTrial() }
         return try await engine.tryOut(signals: Signals().control.signals(), limit: Self.limit)

@@ -55,7 +55,7 @@ struct PlanCommand: AsyncParsableCommand {
         try await ConsoleReporter(json: json).handling { reporter in
             let farm = Farm(try Settings.load(location))
             let catalog = try await farm.catalogOfFirstWorker()
-            reporter.warn(ofPluginsIn: catalog)
+            reporter.warn(of: catalog)
             var request = RunRequest(manifests, jobs)
             request.isForced = force
             if let manifestPath { try request.takeText(as: manifestPath) }

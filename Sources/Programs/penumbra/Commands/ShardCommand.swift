@@ -107,7 +107,8 @@ struct ShardCommand: AsyncParsableCommand {
         let written = try run.shard()
         let settings = try Settings.load(location, allocation: allocation)
         let own = Farm.plugins(settings)
-        let farm = Farm(settings, plugins: written.workers.plugins.restricted(by: own))
+        let farm = Farm(
+            settings, plugins: written.workers.plugins.restricted(by: own), sandbox: written.workers.sandbox)
         try farm.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
             written, engine: farm.engine(), workers: settings.workers.value

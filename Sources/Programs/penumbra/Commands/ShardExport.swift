@@ -26,7 +26,7 @@ struct ShardExport {
     func write(_ reporter: ConsoleReporter) async throws -> RunOutcome {
         let farm = Farm(try Settings.load(location))
         let catalog = try await farm.catalogOfFirstWorker()
-        reporter.warn(ofPluginsIn: catalog)
+        reporter.warn(of: catalog)
         let request = RunRequest(manifests, jobs)
         let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
         let specs = try reporter.jobs(await files.checkedForRun(by: farm.worker))

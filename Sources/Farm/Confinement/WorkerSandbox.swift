@@ -1,0 +1,74 @@
+import CConfinement
+package import Catalogs
+import Glibc
+
+/// Keeps a worker process from the rest of the machine, by the kernel. A worker decodes pictures of strangers and runs plugins, so
+/// any code may run in it.
+///
+/// A filter of system calls refuses what a worker does not need: programs, processes, sockets, signals to others. It holds
+/// for ever. `system_calls.c` has the list.
+package enum WorkerSandbox {
+    /// The variable by which a worker learns its ``SandboxMode``.
+    package static let variable = "PENUMBRA_SANDBOX"
+
+    /// The mode that the environment asks for. A worker that somebody starts by hand has the default.
+    package static func mode(in variable: (String) -> String?) throws(WorkerSandboxError) -> SandboxMode {
+        guard let word = variable(self.variable) else { return .auto }
+        guard let mode = SandboxMode(rawValue: word) else { throw .unknownMode(word) }
+        return mode
+    }
+
+    /// Confines this process for ever. Cost: less than a millisecond.
+    ///
+    /// - Precondition: it has one thread, because a filter holds for a thread and those that it starts.
+    /// - Throws: if the mode requires what is missing, or if the process has more threads.
+    package static func enter(_ mode: SandboxMode) throws(WorkerSandboxError) -> SandboxReport {
+        guard mode != .off else { return .off }
+        let threads = calls_threads()
+        guard threads <= 1 else { throw .tooManyThreads(threads) }
+        let code = threads < 0 ? threads : calls_refuse()
+        guard code < 0 else { return SandboxReport(limitsCalls: true) }
+        let reason = reason(-code, isOfThreads: threads < 0)
+        guard mode != .require else { throw .incomplete([reason]) }
+        return SandboxReport(limitsCalls: false, missing: [reason])
+    }
+
+    /// Likewise, for a child process that tries a plugin. Its parent reports what is missing.
+    package static func enterTrial() { _ = calls_refuse() }
+
+    /// From now on, a thread that the filter ends says why, on standard error.
+    package static func explainEnds() { calls_explain_end() }
+
+    /// For a handler of SIGSYS: says why, and calls only what such a handler may.
+    package static func explain(call: Int32) { calls_write_explanation(call) }
+
+    private static func reason(_ code: Int32, isOfThreads: Bool) -> String {
+        let words = String(cString: strerror(code))
+        return switch code {
+        case _ where isOfThreads: "the threads of a worker cannot be counted (/proc/self/task: \(words))"
+        case EINVAL, ENOSYS: "this kernel has no filter of system calls (\(words)): it needs CONFIG_SECCOMP_FILTER"
+        default:
+            "something above Penumbra forbids a filter of system calls (prctl: \(words)), such as a container or a service manager"
+        }
+    }
+}
+
+/// Why a worker does not start.
+package enum WorkerSandboxError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unknownMode(String)
+    case tooManyThreads(Int32)
+    /// The setting requires these missing parts.
+    case incomplete([String])
+
+    /// One line.
+    package var description: String {
+        switch self {
+        case .unknownMode(let word):
+            "\(WorkerSandbox.variable) is '\(word)', which this penumbra-worker does not know; reinstall both programs together"
+        case .tooManyThreads(let count):
+            "the worker has \(count) threads before it is confined, and a sandbox holds for one; report this, and set 'sandbox: off' until it is mended"
+        case .incomplete(let reasons):
+            "'sandbox: require' cannot be kept, because \(reasons.joined(separator: ", and ")); mend that, or set 'sandbox: auto'"
+        }
+    }
+}
