@@ -426,7 +426,7 @@ let package = Package(
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),
-        tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
+        tests("ConfinementTests", ["Confinement", "CConfinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("TerminalsTests", ["Terminals"]),

@@ -94,9 +94,11 @@ struct Farm {
     }
 
     /// The worker of a lease dies, and a new process takes its place.
-    mutating func die(_ lease: Lease, _ manner: Death.Manner, replacement: Int? = nil) {
+    mutating func die(
+        _ lease: Lease, _ manner: Death.Manner, replacement: Int? = nil, lastWords: String = ""
+    ) {
         take(lease)
-        send(.workerLost(lease.worker, Death(manner)))
+        send(.workerLost(lease.worker, Death(manner, lastWords: lastWords)))
         if let replacement { send(.workerReady(WorkerID(replacement))) }
     }
 

@@ -112,6 +112,30 @@ import WorkerProtocol
         #expect(farm.outcomes == [FrameID(1): .failed(expected)])
     }
 
+    @Test func `a worker that its sandbox ends is told with the system call`() throws {
+        func message(_ lastWords: String) throws -> String? {
+            var farm = Farm()
+            farm.begin(workers: 1)
+            farm.die(try #require(farm.running.first), .signal(31), replacement: 2, lastWords: lastWords)
+            farm.send(.tick, at: .seconds(1))
+            farm.die(try #require(farm.running.first), .signal(31), replacement: 3, lastWords: lastWords)
+            guard case .failed(let failure) = farm.outcomes[FrameID(1)] else { return nil }
+            #expect(failure.cause == .crash)
+            return failure.message
+        }
+        let told = "the worker was stopped by its sandbox (execve) in 2 attempts; the picture is set aside"
+        #expect(try message("penumbra-worker: the sandbox refused execve") == told)
+        #expect(try message("a: b / penumbra-worker: the sandbox refused execve / and more") == told)
+        // Any code may have written its words.
+        #expect(
+            try message("penumbra-worker: the sandbox refused \u{1b}[31m")
+                == "the worker was stopped by its sandbox (SIGSYS) in 2 attempts; the picture is set aside; its last words: "
+                + "penumbra-worker: the sandbox refused \u{1b}[31m")
+        #expect(
+            try message("")
+                == "the worker was stopped by its sandbox (SIGSYS) in 2 attempts; the picture is set aside")
+    }
+
     @Test func `a bare SIGKILL is retried at once, up to twenty times`() throws {
         var farm = Farm()
         farm.begin(workers: 1)

@@ -1,3 +1,5 @@
+package import Catalogs
+
 /// The results of a run as numbers. The database, `run.json` and `ended/` store it as JSON, and `--json` prints it.
 package struct RunCounts: Hashable, Codable, Sendable {
     package var frames = 0
@@ -26,13 +28,15 @@ package struct RunCounts: Hashable, Codable, Sendable {
     package var rerun: FullRerun?
     /// Nil if there was none, and in records of older versions.
     package var trouble: RunTrouble?
+    /// What kept the workers of this machine from the rest of it. Nil if the run had none, and in records of older versions.
+    package var sandbox: SandboxReport?
 
     package init() {}
 
     /// The names are stored.
     private enum CodingKeys: String, CodingKey {
         case frames, work, published, skipped, kept, stillBroken, failed, left, seconds, megapixels, bytesWritten
-        case failedByCause, keptByReason, notes, trouble
+        case failedByCause, keptByReason, notes, trouble, sandbox
         case rerun = "remaking"
     }
 
@@ -71,7 +75,7 @@ package struct RunCounts: Hashable, Codable, Sendable {
         }
     }
 
-    /// Adds the counts of another run. A sum does not have the other run's ``rerun`` and ``trouble``.
+    /// Adds the counts of another run. A sum does not have the other run's ``rerun``, ``trouble`` and ``sandbox``.
     package static func += (sum: inout RunCounts, other: RunCounts) {
         sum.frames += other.frames
         sum.work += other.work

@@ -55,6 +55,8 @@ struct Receipt: Hashable, Sendable, Codable {
         let time: String
         /// Whether this run published the output. Otherwise an earlier run did.
         let published: Bool
+        /// What kept the workers of the run from the rest of the machine. Nil if it is unknown.
+        var sandbox: SandboxReport?
     }
 
     let schema: Int

@@ -98,16 +98,19 @@ package struct ReceiptMaker: Sendable {
     private let run: String
     private let epoch: Int
     private let catalog: Catalog
+    private let sandbox: SandboxReport?
     /// In nanoseconds since 1970.
     private let now: @Sendable () -> Int64
 
     /// Nil for a job without receipts.
+    ///
+    /// - Parameter sandbox: What kept the workers from the rest of the machine. Nil if other machines may do the work.
     package init?(
-        _ job: JobSpec, run: RunClaim, catalog: Catalog, now: @escaping @Sendable () -> Int64
+        _ job: JobSpec, run: RunClaim, catalog: Catalog, sandbox: SandboxReport?, now: @escaping @Sendable () -> Int64
     ) {
         guard job.receipts == .sidecar else { return nil }
         self.job = Receipt.Job(name: job.name, manifest: job.manifestPath)
-        (self.run, epoch, self.catalog, self.now) = (run.name, run.epoch, catalog, now)
+        (self.run, epoch, self.catalog, self.sandbox, self.now) = (run.name, run.epoch, catalog, sandbox, now)
     }
 
     /// The receipt of an output that is about to be published.
@@ -128,6 +131,7 @@ package struct ReceiptMaker: Sendable {
 
     private func run(publishes: Bool) -> Receipt.Run {
         let time = Date(timeIntervalSince1970: Double(now()) / 1e9).formatted(.iso8601)
-        return Receipt.Run(name: run, epoch: epoch, time: time, published: publishes)
+        return Receipt.Run(
+            name: run, epoch: epoch, time: time, published: publishes, sandbox: publishes ? sandbox : nil)
     }
 }

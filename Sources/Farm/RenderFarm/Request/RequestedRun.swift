@@ -1,3 +1,4 @@
+import Catalogs
 package import Coordination
 import Engines
 import FoundationEssentials
@@ -195,6 +196,9 @@ package struct RunContext: Sendable {
     let heartbeat: Heartbeat
     /// Identifies this command.
     let command = RunName.new().text
+
+    /// What keeps the workers of this machine from the rest of it. Nil if the work is done elsewhere.
+    var sandbox: SandboxReport? { farm.settings.engine.value.isCluster ? nil : preparation.catalog.sandbox }
 
     /// What is remembered of a run.
     package enum Memory: Hashable, Sendable {

@@ -68,7 +68,8 @@ struct Execution {
             settings: settings, tracker: tracker, recorder: recorder,
             recovered: recovered,
             receipts: ReceiptMaker(
-                prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
+                prepared.job, run: job.folder, catalog: context.preparation.catalog, sandbox: context.sandbox,
+                now: currentTime),
             observer: collector ?? observer, now: currentTime)
         let loop = RunLoop(
             engine: engine, control: context.control.child(), deadline: context.deadline,
@@ -95,6 +96,7 @@ struct Execution {
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.rerun = prepared.rerun
+        counts.sandbox = context.sandbox
         let (state, folder, isShared) = (context.state, job.folder, context.isShared)
         return try await Blocking.run { [counts] in
             try RunRecorder(

@@ -38,6 +38,7 @@ struct Finishing {
         result.status = max(result.status, orphans, indexed)
         result.ended = Date()
         result.summary.counts.trouble = trouble(of: summary, errors)
+        result.summary.counts.sandbox = context.sandbox
         var counts = result.summary.counts
         (counts.work, counts.notes) = (job.prepared.workCount, summary.notes)
         counts.rerun = job.prepared.rerun
@@ -175,7 +176,8 @@ extension Finishing {
     /// Writes receipts that are missing or describe other bytes.
     private func repairReceipts(_ job: ClaimedJob) -> RunOutcome {
         let spec = job.prepared.job
-        let maker = ReceiptMaker(spec, run: job.folder, catalog: context.preparation.catalog, now: currentTime)
+        let maker = ReceiptMaker(
+            spec, run: job.folder, catalog: context.preparation.catalog, sandbox: context.sandbox, now: currentTime)
         guard let ledger = job.ledger, let maker else { return .done }
         do {
             let repair = try ReceiptRepair(

@@ -1,3 +1,4 @@
+import Catalogs
 import Coordination
 import FoundationEssentials
 import InPlace
@@ -148,6 +149,7 @@ struct SummaryLine: JSONLine {
     private var outputsKept = 0
     private var workersReplaced = 0
     private var stopped: String?
+    private var sandbox: SandboxReport?
     /// The number of frames that a run would render; only for a plan.
     private var toRender: Int?
     /// The number of files in the input folders that are not pictures, by their kind; only for a plan.
@@ -165,6 +167,7 @@ struct SummaryLine: JSONLine {
             outputsKept += summary.keptOutputs.count
             workersReplaced += summary.workersLost
             stopped = stopped ?? summary.stopMessage
+            sandbox = sandbox ?? summary.counts.sandbox
         }
         for plan in planned {
             counts += plan.counts
@@ -181,7 +184,7 @@ struct SummaryLine: JSONLine {
     private enum CodingKeys: String, CodingKey {
         case event, exitCode, jobs, frames, published, toRender, passedBy, hiddenPictures, otherPictures
         case skipped, kept, outputsKept, stillBroken
-        case failed, left, bytes, megapixels, seconds, workersReplaced, failedByCause, notes, stopped
+        case failed, left, bytes, megapixels, seconds, workersReplaced, failedByCause, notes, stopped, sandbox
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -209,6 +212,7 @@ struct SummaryLine: JSONLine {
         try line.encode(counts.failedByCause ?? [:], forKey: .failedByCause)
         try line.encode(counts.notes ?? [], forKey: .notes)
         try line.encodeIfPresent(stopped, forKey: .stopped)
+        try line.encodeIfPresent(sandbox, forKey: .sandbox)
     }
 }
 
