@@ -112,6 +112,7 @@ struct InstalledPlugins: Sendable {
     /// - Precondition: This process has one thread.
     init(cancellation: TaskCancellation, _ mode: SandboxMode) throws {
         let conditions = try Self.conditions()
+        let confine: @convention(c) @Sendable () -> Void = { WorkerSandbox.enterTrial() }
         let loader = PluginLoader(
             reservedNames: Self.reservedNames,
             policy: PluginPolicy(
@@ -119,7 +120,7 @@ struct InstalledPlugins: Sendable {
                 isPinnedOnly: conditions.isPinnedOnly),
             isCancelled: CancellationQuestion { cancellation.isCancelled },
             trial: PluginTrial(
-                known: conditions.refused, confine: mode == .off ? nil : { WorkerSandbox.enterTrial() }))
+                known: conditions.refused, confine: mode == .off ? nil : confine))
         let foreign = Set(conditions.foreignFolders.map(PathKey.init))
         var sandbox = SandboxReport.off
         let loaded = try loader.load(
