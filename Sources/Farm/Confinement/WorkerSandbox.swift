@@ -8,12 +8,9 @@ import Glibc
 /// A filter of system calls refuses what a worker does not need: programs, processes, sockets, signals to others. It holds
 /// for ever. `system_calls.c` has the list.
 package enum WorkerSandbox {
-    /// The variable by which a worker learns its ``SandboxMode``.
-    package static let variable = "PENUMBRA_SANDBOX"
-
     /// The mode that the environment asks for. A worker that somebody starts by hand has the default.
     package static func mode(in variable: (String) -> String?) throws(WorkerSandboxError) -> SandboxMode {
-        guard let word = variable(self.variable) else { return .auto }
+        guard let word = variable(SandboxMode.variable) else { return .auto }
         guard let mode = SandboxMode(rawValue: word) else { throw .unknownMode(word) }
         return mode
     }
@@ -64,7 +61,7 @@ package enum WorkerSandboxError: Error, Hashable, Sendable, CustomStringConverti
     package var description: String {
         switch self {
         case .unknownMode(let word):
-            "\(WorkerSandbox.variable) is '\(word)', which this penumbra-worker does not know; reinstall both programs together"
+            "\(SandboxMode.variable) is '\(word)', which this penumbra-worker does not know; reinstall both programs together"
         case .tooManyThreads(let count):
             "the worker has \(count) threads before it is confined, and a sandbox holds for one; report this, and set 'sandbox: off' until it is mended"
         case .incomplete(let reasons):

@@ -5,6 +5,9 @@ public enum SandboxMode: String, Hashable, Sendable, Codable, CaseIterable {
     /// Completely, or not at all: then nothing is rendered.
     case require
     case off
+
+    /// The environment variable by which a worker learns its mode.
+    public static let variable = "PENUMBRA_SANDBOX"
 }
 
 /// What keeps a worker from the rest of the machine.

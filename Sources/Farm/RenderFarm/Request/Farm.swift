@@ -1,5 +1,4 @@
 package import Catalogs
-import Confinement
 import Coordination
 package import Engines
 import FoundationEssentials
@@ -30,7 +29,7 @@ public struct Farm: Sendable {
     package init(_ settings: Settings, plugins: PluginConditions? = nil, sandbox: SandboxMode? = nil) {
         self.settings = settings
         self.sandbox = sandbox ?? settings.sandbox.value
-        var environment = [WorkerSandbox.variable: self.sandbox.rawValue]
+        var environment = [SandboxMode.variable: self.sandbox.rawValue]
         environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
         // This thread may have another niceness than the process.
         let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))
