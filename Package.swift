@@ -368,7 +368,7 @@ let package = Package(
         tests(
             "BatchSystemsTests",
             [
-                "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
+                "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
                 "FarmTestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),

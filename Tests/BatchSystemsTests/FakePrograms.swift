@@ -1,4 +1,5 @@
 import BatchSystems
+import Catalogs
 import Cluster
 import Foundation
 import JobModel
