@@ -1,4 +1,5 @@
 import ArgumentParser
+import Catalogs
 import JobModel
 import Planning
 import RenderFarm
