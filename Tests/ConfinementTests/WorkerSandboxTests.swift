@@ -26,7 +26,6 @@ import Testing
     @Test func `without a sandbox, nothing is entered and nothing is missing`() throws {
         let report = try WorkerSandbox.enter(.off)
         #expect(report == .off)
-        #expect(report.isOff)
     }
 
     @Test func `a process with threads is not confined by halves`() {
@@ -38,14 +37,14 @@ import Testing
         }
         #expect(
             "\(WorkerSandboxError.tooManyThreads(3))"
-                == "the worker has 3 threads before it is confined, and a sandbox holds for one; report this, and set 'sandbox: off' until it is mended"
+                == "the worker has 3 threads before it is confined, and a sandbox holds for one; report this, and set 'sandbox: off' until it is corrected"
         )
     }
 
     @Test func `what is required and missing is told with its reasons`() {
         #expect(
             "\(WorkerSandboxError.incomplete(["there is no a", "b is off"]))"
-                == "'sandbox: require' cannot be kept, because there is no a, and b is off; mend that, or set 'sandbox: auto'"
+                == "'sandbox: require' cannot be kept, because there is no a, and b is off; correct that, or set 'sandbox: auto'"
         )
     }
 }

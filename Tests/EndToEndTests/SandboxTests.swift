@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `what is required and missing stops everything before a picture is opened`() async throws {
-        let refused = "'sandbox: require' cannot be kept, because \(Self.reason); mend that, or set 'sandbox: auto'\n"
+        let refused = "'sandbox: require' cannot be kept, because \(Self.reason); correct that, or set 'sandbox: auto'\n"
         let run = try await penumbra("run", "job.yaml", sandbox: "require", under: "EPERM")
         #expect(run.code == 69)
         #expect(run.errors == refused)
@@ -122,15 +122,15 @@ import Testing
 
     @Test func `a setting that is no word of it is refused`() async throws {
         let result = try await penumbra("run", "job.yaml", sandbox: "maybe")
-        #expect(result.code == 64)
+        #expect(result.code == 65)
         #expect(result.errors.contains("PENUMBRA_SANDBOX=maybe"), "\(result.errors)")
     }
 
     @Test func `a manifest cannot loosen it`() async throws {
         try workspace.writeManifest(more: "sandbox: 'off'")
         let result = try await penumbra("run", "job.yaml")
-        #expect(result.code == 64)
-        #expect(result.errors.contains("unknown key 'sandbox'"), "\(result.errors)")
+        #expect(result.code == 65)
+        #expect(result.errors.contains("the job has no key 'sandbox'"), "\(result.errors)")
     }
 
     @Test func `a plugin that starts a program is stopped, and the job goes on without its picture`() async throws {

@@ -63,9 +63,9 @@ package enum WorkerSandboxError: Error, Hashable, Sendable, CustomStringConverti
         case .unknownMode(let word):
             "\(SandboxMode.variable) is '\(word)', which this penumbra-worker does not know; reinstall both programs together"
         case .tooManyThreads(let count):
-            "the worker has \(count) threads before it is confined, and a sandbox holds for one; report this, and set 'sandbox: off' until it is mended"
+            "the worker has \(count) threads before it is confined, and a sandbox holds for one; report this, and set 'sandbox: off' until it is corrected"
         case .incomplete(let reasons):
-            "'sandbox: require' cannot be kept, because \(reasons.joined(separator: ", and ")); mend that, or set 'sandbox: auto'"
+            "'sandbox: require' cannot be kept, because \(reasons.joined(separator: ", and ")); correct that, or set 'sandbox: auto'"
         }
     }
 }

@@ -40,6 +40,9 @@ extension WorkerCommand {
             let words = answer.lastWords
             // The worker's own message needs no frame around it.
             if case .exited(69) = answer.status, let words { throw WorkerQueryError(message: words, isMissing: false) }
+            if case .signaled(SIGSYS) = answer.status {
+                throw WorkerQueryError(message: "\(executable) \(WorkerExit.endedByFilter)", isMissing: false)
+            }
             throw WorkerQueryError(
                 message: "\(executable) describe: \(answer.status)\(words.map { ": \($0)" } ?? "")")
         }

@@ -244,7 +244,8 @@ package struct WorkerExit: Hashable, Sendable {
         self.memoryRanOut = memoryRanOut
     }
 
-    private static let endedByFilter =
+    /// What is said of a process that a filter of system calls above it has ended.
+    static let endedByFilter =
         "was ended by a filter of system calls before it was ready (SIGSYS); in the settings of what starts Penumbra, such as a "
         + "systemd unit or a container, allow prctl and seccomp, or let refused calls fail: SystemCallErrorNumber=EPERM"
 

@@ -29,6 +29,4 @@ public struct SandboxReport: Hashable, Sendable, Codable {
 
     /// The settings want no sandbox.
     public static let off = SandboxReport(limitsCalls: false)
-
-    public var isOff: Bool { !limitsCalls && missing.isEmpty }
 }

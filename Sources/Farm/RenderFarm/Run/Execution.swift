@@ -74,7 +74,8 @@ struct Execution {
         let loop = RunLoop(
             engine: engine, control: context.control.child(), deadline: context.deadline,
             continuesElsewhere: context.isContinued(job.folder))
-        let summary = await run.run(loop)
+        var summary = await run.run(loop)
+        summary.counts.sandbox = context.sandbox
         if let stop = summary.stop, handover.isWanted(job, after: stop) {
             // Nothing of the run may be removed, even if the next step fails.
             stage = .handedOver(job)

@@ -38,7 +38,6 @@ struct Finishing {
         result.status = max(result.status, orphans, indexed)
         result.ended = Date()
         result.summary.counts.trouble = trouble(of: summary, errors)
-        result.summary.counts.sandbox = context.sandbox
         var counts = result.summary.counts
         (counts.work, counts.notes) = (job.prepared.workCount, summary.notes)
         counts.rerun = job.prepared.rerun

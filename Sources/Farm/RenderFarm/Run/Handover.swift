@@ -125,7 +125,6 @@ struct Handover {
         let work = record.counts.work
         var counts = summary.counts
         (counts.work, counts.notes) = (max(work, job.prepared.workCount), summary.notes)
-        counts.sandbox = context.sandbox
         // This coordinator counts outputs of earlier ones as skipped.
         let published = job.folder.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
         let earlier = max(0, published - counts.published)

@@ -168,7 +168,7 @@ struct DoctorCommand: AsyncParsableCommand {
     /// Without the setting 'require', a missing part is no failure.
     private func sayWhatConfinesWorkers(_ report: SandboxReport, _ setting: Setting<SandboxMode>) {
         guard setting.value != .off else {
-            Console.print("note  sandbox: off (\(setting.origin))")
+            Console.print("note  sandbox: off (\(setting.origin.description))")
             return
         }
         if report.limitsCalls {
