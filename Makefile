@@ -16,7 +16,7 @@ DESTDIR :=
 VERSION = $(shell sed -n 's/.*let penumbra = "\(.*\)"/\1/p' Sources/Farm/WorkerProtocol/Version.swift)
 
 .PHONY: demo test test-page test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
-.PHONY: install uninstall dist sbom licenses deb test-deb setup-packaging
+.PHONY: install uninstall dist sbom licenses deb test-deb setup-packaging check-dependencies
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -61,14 +61,16 @@ install:
 uninstall:
 	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Scripts/install-files uninstall
 
-## make dist: the sources of a release in dist, with those of all Swift packages; they build without a network
+## make dist: the sources of a release in dist, with those of all Swift packages; they build without a network. It fails if the packages
+## are not the recorded ones
 dist:
 	Scripts/make-dist
 
-## make sbom: a bill of materials of the programs in dist; it fails if a license is unknown
-sbom: programs
+## make sbom: two bills of materials of the programs in dist, CycloneDX and SPDX; it fails if a license is unknown, or if the packages
+## are not the recorded ones
+sbom: programs check-dependencies
 	mkdir -p dist
-	Scripts/make-sbom --output dist/penumbra-$(VERSION).cdx.json
+	Scripts/make-sbom --output dist/penumbra-$(VERSION).cdx.json --spdx dist/penumbra-$(VERSION).spdx.json
 
 ## make licenses: the license texts of all that is shipped with the programs, in dist
 licenses: programs
@@ -76,7 +78,7 @@ licenses: programs
 	Scripts/make-sbom --licenses dist/THIRD-PARTY-LICENSES
 
 ## make deb: Debian packages of the programs and of the site, in .build/deb (ARGUMENTS=--fast compresses little, for a try)
-deb: setup-packaging programs site
+deb: setup-packaging programs check-dependencies site
 	Scripts/make-deb $(ARGUMENTS)
 
 ## make test-deb: try the packages in a Debian 12 of their own: install, render, upgrade, serve, build plugins, purge (as root)
@@ -85,6 +87,11 @@ test-deb: setup-packaging programs
 
 setup-packaging:
 	Scripts/setup --packaging
+
+## make check-dependencies: compare the Swift packages with packaging/dependencies.json, which has those of the releases. It needs no
+## network. 'Scripts/dependencies --resolve' takes the recorded ones
+check-dependencies:
+	Scripts/dependencies --check
 
 ## make setup: install what the build needs (Debian packages; as root or with sudo)
 setup:
@@ -97,11 +104,15 @@ setup-tests:
 format:
 	swift format --in-place --recursive Package.swift Sources Plugins Tests Examples
 
-## make lint: refuse sources that are laid out otherwise, names that nothing uses, and words that users see under two names
+## make lint: refuse sources that are laid out otherwise, names that nothing uses, words that users see under two names, and files whose
+## license nobody has read
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 	Scripts/dead-names
 	Scripts/mixed-words
+	Scripts/check-licenses
+	# A newer version that passes the tests is fine for everybody but a release.
+	Scripts/dependencies --check --warn
 
 .PHONY: reference manual
 

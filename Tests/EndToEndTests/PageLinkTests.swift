@@ -14,7 +14,7 @@ import Testing
 
     private static let pages: [ShownPage] =
         ShownPage.all
-        + ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].compactMap { name in
+        + ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].compactMap { name in
             let text = try? String(contentsOf: ExampleTests.project.appending(path: name), encoding: .utf8)
             return text.map { ShownPage(name: name, text: $0) }
         }

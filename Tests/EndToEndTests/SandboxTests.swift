@@ -81,7 +81,8 @@ import Testing
     }
 
     @Test func `what is required and missing stops everything before a picture is opened`() async throws {
-        let refused = "'sandbox: require' cannot be kept, because \(Self.reason); correct that, or set 'sandbox: auto'\n"
+        let refused =
+            "'sandbox: require' cannot be kept, because \(Self.reason); correct that, or set 'sandbox: auto'\n"
         let run = try await penumbra("run", "job.yaml", sandbox: "require", under: "EPERM")
         #expect(run.code == 69)
         #expect(run.errors == refused)
