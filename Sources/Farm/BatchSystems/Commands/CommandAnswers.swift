@@ -1,4 +1,5 @@
 package import Cluster
+import JobModel
 
 /// Reads the output and exit codes of a site's commands, see docs/reference/cluster-commands.md.
 package enum CommandAnswers {
@@ -98,7 +99,6 @@ package struct CommandAnswerError: Error, Hashable, Sendable {
     package let message: String
 
     init(_ what: String, _ line: some StringProtocol) {
-        let shown = line.unicodeScalars.prefix(80).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
-        message = "\(what): '\(shown.joined())'"
+        message = "\(what): '\(VisibleText.line(String(String(line).unicodeScalars.prefix(80))))'"
     }
 }
