@@ -16,12 +16,15 @@ package enum CatalogLimits {
 extension Catalog {
     /// Why it cannot be an installation's catalog. Nil if it can.
     package var objection: String? {
-        let lists = [versions.count, filters.count, formats.count, pluginProblems.count, unpinnedPlugins.count]
+        let lists = [
+            versions.count, filters.count, formats.count, pluginProblems.count, unpinnedPlugins.count,
+            sandbox.missing.count,
+        ]
         if let most = lists.max(), most > CatalogLimits.entries { return "a catalog with \(most) entries of a kind" }
         return versions.lazy.compactMap { Self.objection(toNames: [$0, $1]) }.first
             ?? filters.lazy.compactMap(\.objection).first
             ?? formats.lazy.compactMap(\.objection).first
-            ?? Self.objection(toSentences: pluginProblems)
+            ?? Self.objection(toSentences: pluginProblems + sandbox.missing)
             ?? Self.objection(toSentences: unpinnedPlugins.flatMap { [$0.path, $0.sha256] })
     }
 
@@ -55,19 +58,21 @@ extension FormatDescriptor {
             return "a format with times in steps of \(frameTime) ms"
         }
         guard options.count <= CatalogLimits.parts else { return "a format with \(options.count) options" }
-        return Catalog.objection(toWords: [name] + extensions) ?? options.lazy.compactMap(\.objection).first
+        return Catalog.objection(toNames: [name]) ?? Catalog.objection(toWords: extensions)
+            ?? options.lazy.compactMap(\.objection).first
     }
 }
 
 extension Catalog {
     fileprivate static func objection(toWords words: [String]) -> String? {
-        words.count > CatalogLimits.parts + 1 ? "a list of \(words.count) words" : objection(toNames: words)
+        words.count > CatalogLimits.parts ? "a list of \(words.count) words" : objection(toNames: words)
     }
 }
 
 extension ParameterDescriptor {
     fileprivate var objection: String? {
-        Catalog.objection(toWords: [name, unit, requiredLike ?? ""] + synonyms.map(\.name) + kind.words)
+        Catalog.objection(toNames: [name, unit, requiredLike ?? ""])
+            ?? Catalog.objection(toWords: synonyms.map(\.name) + kind.words)
             ?? Catalog.objection(toSentences: [summary])
             ?? (kind.hasRange ? nil : "a parameter without a range of values")
     }
