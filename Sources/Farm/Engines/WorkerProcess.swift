@@ -1,6 +1,7 @@
 import Catalogs
 import FoundationEssentials
 import Glibc
+import JobModel
 package import Scheduling
 package import Subprocess
 import Synchronization
@@ -252,7 +253,7 @@ extension WorkerProcess {
         // The worker's own message needs no frame around it.
         if case .exited(69) = status, !course.becameReady, !course.endsByOrder, !course.lastWords.isEmpty {
             let words = course.lastWords.hasSuffix("\n") ? String(course.lastWords.dropLast()) : course.lastWords
-            return Death(.failedToStart(words))
+            return Death(.failedToStart(VisibleText.message(words)))
         }
         return Death(ending.manner, lastWords: course.lastWords.split(separator: "\n").joined(separator: " / "))
     }

@@ -99,7 +99,7 @@ extension AssetIndex {
             text.add(entry.outputs.isEmpty ? "]" : "\n    ]")
         }
         text.add(entries.isEmpty ? "}\n}\n" : "\n  }\n}\n")
-        return text.bytes
+        return VisibleText.json(text.bytes)
     }
 }
 

@@ -4,6 +4,7 @@ import Confinement
 import Foundation
 import Glibc
 import ImageFiles
+import JobModel
 import Synchronization
 import WorkerProtocol
 
@@ -134,7 +135,7 @@ public enum WorkerProgram {
     }
 
     private static func complain(_ text: String) {
-        var text = text
+        var text = VisibleText.lines(text)
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }
