@@ -30,8 +30,10 @@ package enum StoredLimits {
 
 /// Why a file or folder of a shared run folder cannot be written, or is not what it has to be.
 package struct ShardFolderError: Error, Hashable, Sendable {
-    /// One sentence that names the path.
+    /// One sentence that names the path. No name in it breaks its line: a scheduler may read it.
     package let message: String
+
+    package init(message: String) { self.message = VisibleText.message(message) }
 }
 
 /// A run's folder on the file system that all nodes share.
