@@ -434,7 +434,7 @@ let package = Package(
             ]),
         tests("ConfinementTests", ["Confinement", "CConfinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", "JobModel", yams]),
-        tests("ReportsTests", ["Reports", "JobModel"]),
+        tests("ReportsTests", ["Reports", "JobModel", "TestSupport"]),
         tests("TerminalsTests", ["Terminals"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
         tests(

@@ -53,6 +53,7 @@ import Testing
 
     @Test(arguments: [
         ("", ": ''"), ("12 13\n", ": '12 13?'"), ("-12\n", ": '-12?'"), ("submitted job 12\n", ": 'submitted job 12?'"),
+        ("12 \u{9b}2J\u{202e}\n", ": '12 ?2J??'"),
     ]) func `an answer that is no job's id is an error that names the command`(printed: String, shown: String)
         async throws
     {
@@ -157,6 +158,7 @@ import Testing
 
     @Test(arguments: [
         "12_3", "12_3 a", "12_3 a nowhere", "-12 a running", "12_3 a,b running", "12_3 a running \u{1b}[2J",
+        "12_3 a running \u{9b}2J", "12_3 a running exe\u{202e}gpj",
         "12_3 a running " + String(repeating: "x", count: 501),
     ]) func `nothing else is taken`(line: String) {
         #expect(throws: CommandAnswerError.self) { try CommandAnswers.elements(line).get() }

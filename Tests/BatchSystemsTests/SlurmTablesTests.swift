@@ -26,6 +26,13 @@ import Testing
     }
 
     @Test(arguments: [
+        "-2|3|RUNNING|0|0|n1|a|None", "2;x|3|RUNNING|0|0|n1|a|None", "2|-3|RUNNING|0|0|n1|a|None",
+        "2|3|RUNNING|0|0|n1|a|\(String(repeating: "x", count: 4001))",
+    ]) func `a row that squeue does not print is left out`(row: String) {
+        #expect(SlurmTables.elements(row) == [])
+    }
+
+    @Test(arguments: [
         ("PENDING", "Priority", ArrayElement.Condition.waiting),
         ("PENDING", "BeginTime", .waiting),
         ("PENDING", "JobHeldUser", .waiting),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Workers that were taken over by a picture, and say of their work what is not so.
@@ -15,14 +16,17 @@ import Testing
     private func penumbra(_ arguments: String..., lying lie: String, path: String = "home/key") async throws
         -> Program.Result
     {
+        try await Program.run(
+            Program.penumbra, arguments, in: workspace, environment: environment(lying: lie, path: path))
+    }
+
+    private func environment(lying lie: String, path: String) -> [String: String] {
         let liar = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Support/liar.py").path
-        return try await Program.run(
-            Program.penumbra, arguments, in: workspace,
-            environment: [
-                "PENUMBRA_WORKER": liar, "LIAR_WORKER": Program.worker, "LIAR_LIE": lie,
-                "LIAR_PATH": "\(workspace.path)/\(path)", "LIAR_TOLD": "\(workspace.path)/told",
-                "PENUMBRA_WORKER_ENVIRONMENT": "LIAR_*",
-            ])
+        return [
+            "PENUMBRA_WORKER": liar, "LIAR_WORKER": Program.worker, "LIAR_LIE": lie,
+            "LIAR_PATH": "\(workspace.path)/\(path)", "LIAR_TOLD": "\(workspace.path)/told",
+            "PENUMBRA_WORKER_ENVIRONMENT": "LIAR_*",
+        ]
     }
 
     private func writeManifest(_ shard: String) throws {
@@ -88,5 +92,31 @@ import Testing
         #expect(result.code != 0, "\(result.output)")
         #expect(try workspace.read("photos/a.png") == before)
         #expect(try workspace.read("home/key") == Data("secret".utf8))
+    }
+
+    @Test func `words of a worker are seen in no output as they are`() async throws {
+        try writeManifest("frame")
+        var texts: [String] = []
+        for options in [["--report", "report.html", "--metrics", "metrics.prom"], ["--force", "--json"]] {
+            let run = try await Program.run(
+                Program.penumbra, ["run", "job.yaml", "--workers", "1"] + options, in: workspace,
+                environment: environment(lying: "failure-words", path: "home/key"))
+            #expect(run.code == 1, "\(run.output)\(run.errors)")
+            #expect((run.output + run.errors).contains("gpj.exe"), "the words were not told, so the test says nothing")
+            texts += [run.output, run.errors]
+        }
+        for command in [["show", "test"], ["logs", "test"], ["status"]] {
+            for options in [[], ["--json"]] {
+                let shown = try await Program.run(Program.penumbra, command + options, in: workspace)
+                #expect(shown.code == 0, "\(shown.errors)")
+                texts += [shown.output, shown.errors]
+            }
+        }
+        texts += try ["report.html", "metrics.prom"].map { String(decoding: try workspace.read($0), as: UTF8.self) }
+        for text in texts {
+            #expect(HostileText.remains(in: text.replacing("\t", with: ""), lines: true) == [])
+            let lines = text.split(separator: "\n")
+            #expect(!lines.contains { $0.hasPrefix("forged") || $0.hasPrefix("openjd_env") }, "\(text)")
+        }
     }
 }

@@ -600,6 +600,15 @@ import Testing
         #expect(wrong.output == "openjd_fail: --index takes 1 to 1 here, not 7: so many shards were prepared\n")
     }
 
+    @Test func `no name gives OpenJD an order`() async throws {
+        let result = try await penumbra("shard", "--run", "/no\r\nopenjd_env: A=b", "--index", "1", "--openjd")
+        #expect(result.code == 74)
+        #expect(result.output.hasPrefix(#"openjd_fail: /no\u{d}\u{a}openjd_env: A=b/shards/1.json: no shard of"#))
+        for text in [result.output, result.errors] {
+            #expect(!text.split(separator: "\n").contains { $0.hasPrefix("openjd_env") })
+        }
+    }
+
     @Test func `what is missing or wrong is said`() async throws {
         try writeManifest()
         let path = "\(workspace.path)/shared"

@@ -35,7 +35,7 @@ import Testing
             text(AssetIndex(job: "none", entries: [])).hasSuffix(",\n  \"job\": \"none\",\n  \"outputs\": {}\n}\n"))
     }
 
-    @Test(arguments: ["night", "a\"b\\c", "é 写真", "tab\tand\u{1}"])
+    @Test(arguments: ["night", "a\"b\\c", "é 写真", "tab\tand\u{1}", "a\u{202e}b\u{e0041}\u{9b}🏠"])
     func `the job whose index it is can be told`(name: String) {
         let bytes = AssetIndex(job: name, entries: [.init(source: "a.jpg", outputs: [.make("a.png")])]).json
         #expect(AssetIndex.job(in: bytes) == name)

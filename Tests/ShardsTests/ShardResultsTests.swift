@@ -98,4 +98,45 @@ import WorkerProtocol
         try put(id, as: "1.2.b.json")
         #expect(take(at: 0).count == 1)
     }
+
+    private static let long = String(repeating: "x", count: 16_001)
+
+    private static let lies = [
+        ShardResult(shard: Shard.ID(run: "r", epoch: 2, number: 1), attempt: "a", location: long, ends: []),
+        ShardResult(shard: Shard.ID(run: "r", epoch: 2, number: 1), attempt: long, location: "n2", ends: []),
+    ]
+
+    @Test(arguments: lies) mutating func `a result with texts that no element writes is not taken`(lie: ShardResult)
+        throws
+    {
+        try JSONEncoder().encode(lie).write(to: folder.appending(path: "results/1.2.a.json"))
+        #expect(take(at: 0).isEmpty)
+    }
+
+    private mutating func take(_ rest: String) throws -> [ShardResult] {
+        let json = #"{"attempt":"a","place":"n2","shard":{"epoch":2,"number":1,"run":"r"},\#(rest)}"#
+        try Data(json.utf8).write(to: folder.appending(path: "results/1.2.a.json"))
+        return take(at: 60)
+    }
+
+    @Test(arguments: [
+        #""refusal":"TEXT","ends":[]"#,
+        #""ends":[{"lease":{"number":7},"outcome":{"failed":{"_0":{"kind":{"data":{}},"message":"TEXT"}}}}]"#,
+        #""ends":[{"lease":{"number":7},"outcome":{"died":{"_0":{"manner":{"killed":{}},"lastWords":"TEXT"},"inPlugins":[]}}}]"#,
+        #""ends":[{"lease":{"number":7},"outcome":{"died":{"_0":{"manner":{"brokeProtocol":{"_0":"TEXT"}},"lastWords":""},"inPlugins":[]}}}]"#,
+    ]) mutating func `nor is one with a sentence that no element writes`(rest: String) throws {
+        #expect(try take(rest.replacing("TEXT", with: Self.long)).isEmpty)
+        #expect(try take(rest.replacing("TEXT", with: "no")).count == 1)
+    }
+
+    @Test mutating func `nor is one of many levels`() throws {
+        let levels = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+        #expect(try take(#""ends":[],"more":\#(levels)"#).isEmpty)
+        #expect(try take(#""ends":[],"more":[[[]]]"#).count == 1)
+    }
+
+    @Test func `a refusal that names too much is cut where it is made`() {
+        let result = ShardResult(shard: id, attempt: "a", location: "n2", ends: [], refusal: Self.long)
+        #expect(result.refusal?.utf8.count == 16_000)
+    }
 }

@@ -293,4 +293,55 @@ import WorkerProtocol
         let other = Self.written("/out/.p-stitch-1.1", image: Self.facts(width: 99))
         #expect(stitch.objection(to: .outputs([other], of: nil)) != nil)
     }
+
+    @Test func `texts of receipts are as short as those of workers`() {
+        let long = Self.facts(String(repeating: "x", count: 101))
+        #expect(Self.probe.objection(to: Self.probed(source: long)) == "a format's name of 101 bytes")
+        guard case .probe(var probe) = Self.probed() else { return }
+        probe.losses = [.cmyk, .doubles]
+        #expect(Self.probe.objection(to: .probe(probe)) == nil)
+        probe.losses = [.cmyk, .cmyk]
+        #expect(Self.probe.objection(to: .probe(probe)) == "a property of the picture that is lost twice")
+        let held = ProbeReceipt(
+            source: Self.picture, pages: 1, outputs: probe.outputs, shrinking: nil, layout: .rgb,
+            halo: Halo(horizontal: 3, vertical: 0), grid: probe.grid, tileSources: probe.tileSources,
+            readAmplification: 1, isIdentity: false,
+            passage: FramePassage(heldBecause: String(repeating: "x", count: 2001), bytes: 1),
+            cost: FrameCost(decode: 1, chain: 1, encode: 1))
+        #expect(Self.probe.objection(to: .probe(held)) == "a reason of 2001 bytes")
+    }
+
+    @Test func `a failure says what it says in a few sentences`() throws {
+        let text = String(repeating: "x", count: TaskFailure.longestMessage + 1)
+        let json = #"{"kind":{"data":{}},"message":"\#(text)"}"#
+        let failure = try FrameCodec.decode(TaskFailure.self, from: Array(json.utf8))
+        #expect(Self.frame.objection(to: failure) == "a failure with a message of 16001 bytes")
+        #expect(Self.frame.objection(to: TaskFailure(.data, text)) == nil, "it was cut where it was made")
+    }
+
+    @Test func `a worker is in each plugin once`() {
+        let task = TaskSpec.tile(
+            TileTask(
+                canvas: CanvasReference(path: "/s/canvas", rect: .empty, layout: .rgb, format: .u8),
+                chain: [FilterInvocation(filter: "grain", values: [:])], rect: .empty, tilePath: "/s/tile"))
+        #expect(task.objection(toPlugins: ["grain", "grain"], nil) == "that it is in one plugin twice")
+    }
+
+    /// A worker chooses the name, and the sentence goes into a log.
+    @Test func `of a long name the begin is shown`() {
+        let (long, shown) = (String(repeating: "x", count: 5000), String(repeating: "x", count: 200))
+        #expect(
+            Self.frame.objection(to: .outputs([Self.written(long)], of: Self.file))
+                == "the file '\(shown)', which it was not to write")
+        #expect(
+            Self.frame.objection(toPlugins: [long], nil)
+                == "that it is in the plugin '\(shown)', which is not in its chain")
+    }
+
+    @Test(arguments: ["", "12", "00000000000000010000000000000002ff", "0000000000000001000000000000000g"])
+    func `a digest has 32 hexadecimal digits`(text: String) {
+        #expect(throws: FrameCodecError.self) {
+            try FrameCodec.decode([Digest].self, from: Array("[\"\(text)\"]".utf8))
+        }
+    }
 }

@@ -123,7 +123,7 @@ extension SubmittedJobs.Line: SharedRecord {
 /// The identifier of a job in a system.
 package enum JobNumber {
     /// The form of Slurm's numbers.
-    static func isDecimal(_ text: String) -> Bool {
+    package static func isDecimal(_ text: String) -> Bool {
         (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) }
     }
 

@@ -66,9 +66,22 @@ package struct WorkerCommand: Sendable {
 final class RefusedLibraries: Sendable {
     private let libraries = Mutex<[RefusedLibrary]>([])
 
+    /// In bytes of JSON. Workers get the list in one variable of their environment, and the kernel takes at most 128 KiB. The
+    /// folders and pins of plugins are in it, too.
+    private static let most = 64 << 10
+
     var all: [RefusedLibrary] { libraries.withLock { $0 } }
 
-    func note(_ refused: [RefusedLibrary]) { libraries.withLock { $0 = refused } }
+    /// Libraries that find no room are tried again by each worker.
+    func note(_ refused: [RefusedLibrary]) {
+        var bytes = 0
+        let fitting = refused.prefix { library in
+            // Texts and numbers can always be encoded.
+            bytes += (try? FrameCodec.json(library).count) ?? 0
+            return bytes <= Self.most
+        }
+        libraries.withLock { $0 = Array(fitting) }
+    }
 }
 
 /// Why an engine did not carry out a task.
@@ -130,7 +143,10 @@ extension Engine {
                 guard let objection = spec.objection(to: receipt) else { return .success(receipt) }
                 command.yield(.kill(sender))
                 return .failure(.died(Death(.brokeProtocol(objection))))
-            case .event(.report(_, .failed(_, let failure))): return .failure(.failed(failure))
+            case .event(.report(let sender, .failed(_, let failure))) where sender == worker:
+                guard let objection = spec.objection(to: failure) else { return .failure(.failed(failure)) }
+                command.yield(.kill(sender))
+                return .failure(.died(Death(.brokeProtocol(objection))))
             case .event(.workerLost(_, let death)): return .failure(.died(death))
             case .event(.stop(let reason)): return .failure(.refused(reason))
             case .event: break

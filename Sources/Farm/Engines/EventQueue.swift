@@ -15,8 +15,8 @@ package final class EventQueue: Sendable {
     package static let longestWords = 4000
 
     fileprivate struct State {
-        /// In order. A withdrawn event leaves a gap.
-        var events: [Event?] = []
+        /// In order.
+        var events: [Event] = []
         /// Events before this index have been read.
         var begin = 0
         /// The number of events that were removed from the array. The number of an event never changes.
@@ -43,7 +43,7 @@ package final class EventQueue: Sendable {
     package init() { (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
 
     /// The number of waiting events.
-    package var count: Int { state.withLock { state in state.events[state.begin...].count { $0 != nil } } }
+    package var count: Int { state.withLock { state in state.events.count - state.begin } }
 
     package func post(_ event: Event) {
         state.withLock { if !$0.isEnded { $0.post(event) } }
@@ -87,8 +87,8 @@ extension EventQueue.State {
         case .report(let worker, .worn): if worn.insert(worker).inserted { append(event) }
         case .report(let worker, .alive): if signs[worker] == nil { signs[worker] = append(event) }
         case .report(let worker, .inPlugins):
-            if let number = signs[worker] { events[number - removed] = nil }
-            signs[worker] = append(event)
+            // It takes the place of the sign that waits, so that a reader that is slow finds no long queue.
+            if let number = signs[worker] { events[number - removed] = event } else { signs[worker] = append(event) }
         case .report(let worker, _), .workerLost(let worker, _):
             // Later reports of the worker are about another task.
             signs[worker] = nil
@@ -106,13 +106,11 @@ extension EventQueue.State {
     }
 
     mutating func next() -> Event? {
-        while begin < events.count {
-            let (event, number) = (events[begin], removed + begin)
-            begin += 1
-            compact()
-            if let event { return taken(event, number) }
-        }
-        return nil
+        guard begin < events.count else { return nil }
+        let (event, number) = (events[begin], removed + begin)
+        begin += 1
+        compact()
+        return taken(event, number)
     }
 
     /// Frees the room of events that have been read, once it exceeds the room of waiting ones.

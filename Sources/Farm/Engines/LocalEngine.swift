@@ -280,3 +280,13 @@ extension Report {
         }
     }
 }
+
+extension Report {
+    /// False for signs that a worker may send at any time.
+    var answersSomething: Bool {
+        switch self {
+        case .ready, .alive, .worn: false
+        case .inPlugins, .finished, .failed: true
+        }
+    }
+}

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Subprocess
 import Synchronization
@@ -46,11 +45,17 @@ extension WorkerCommand {
             throw WorkerQueryError(
                 message: "\(executable) describe: \(answer.status)\(words.map { ": \($0)" } ?? "")")
         }
-        guard let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(answer.output)),
+        // The reason would not help: the programs do not fit each other.
+        guard let greeting = try? FrameCodec.decode(Greeting.self, from: answer.output, within: .reports),
             greeting.protocolVersion == Greeting.currentVersion, let catalog = greeting.catalog
         else {
             throw WorkerQueryError(
                 message: "\(executable) describe: the answer is no catalog; reinstall both programs together")
+        }
+        if let objection = greeting.objection {
+            throw WorkerQueryError(
+                message: "\(executable) describe: the answer has \(objection), which no catalog has; remove the plugin "
+                    + "that came last", isMissing: false)
         }
         refusals.note(greeting.refused)
         return catalog
@@ -70,10 +75,12 @@ extension WorkerCommand {
         }
         // The answer has a sentence for each filter of a manifest.
         let answer = try await OneShotWorker(
-            command: self, arguments: ["examine"], timeout: timeout, longestAnswer: 32 << 20, input: input
+            command: self, arguments: ["examine"], timeout: timeout, longestAnswer: MessageLimits.reports.bytes,
+            input: input
         ).answer()
         if let problem = Self.problem(ofExamination: answer) { throw WorkerQueryError(message: problem) }
-        guard let examination = try? FrameCodec.decode(Examination.self, from: answer.output),
+        // The reason would not help: the programs do not fit each other.
+        guard let examination = try? FrameCodec.decode(Examination.self, from: answer.output, within: .reports),
             examination.filters.count == chains.filters.count, examination.pictures.count == chains.pictures.count
         else {
             throw WorkerQueryError(message: "the worker's answer is no examination; reinstall both programs together")
@@ -123,7 +130,7 @@ extension WorkerCommand {
         guard let end = answer.output.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         do {
             return try answer.output[..<end].split(separator: UInt8(ascii: "\n")).map {
-                try JSONDecoder().decode(PluginFinding.self, from: Data($0))
+                try FrameCodec.decode(PluginFinding.self, from: $0, within: .reports)
             }
         } catch {
             throw WorkerQueryError(
@@ -159,7 +166,7 @@ extension WorkerCommand {
         let name = "\(executable) list-plugins"
         if let interruption = answer.interruption { throw WorkerQueryError(message: "\(name): \(interruption)") }
         do {
-            return try JSONDecoder().decode(PluginList.self, from: Data(answer.output))
+            return try FrameCodec.decode(PluginList.self, from: answer.output, within: .reports)
         } catch {
             let words = answer.lastWords.map { ": \($0)" } ?? ""
             throw WorkerQueryError(message: "\(name): \(answer.status)\(words)")
@@ -198,7 +205,12 @@ struct OneShotWorker: Sendable {
         /// Why the worker was ended; nil when it ended by itself.
         let interruption: Interruption?
 
-        var lastWords: String? { standardError.split(separator: "\n").last.map(String.init) }
+        /// The last line, of at most this many bytes.
+        var lastWords: String? {
+            standardError.split(separator: "\n").last.map { String($0).prefix(bytes: Self.longestWords) }
+        }
+
+        private static let longestWords = 4000
     }
 
     enum Interruption: Hashable, Sendable, CustomStringConvertible {

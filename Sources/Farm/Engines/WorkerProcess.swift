@@ -2,6 +2,7 @@ import CChannel
 import Catalogs
 import FoundationEssentials
 import Glibc
+import JobModel
 package import Scheduling
 package import Subprocess
 import Synchronization
@@ -139,12 +140,23 @@ package struct WorkerProcess: Sendable {
     private func readReports(
         _ output: SubprocessOutputSequence, _ sender: OrderSender, _ conversation: Conversation
     ) async {
-        var buffer = FrameBuffer()
+        var buffer = FrameBuffer(within: .reports)
+        var decoder = ReportDecoder()
+        var budget = ReportBudget()
+        var pace = ReadingPace(perSecond: ReportDecoder.unitsPerSecond)
+        let start = ContinuousClock.now
         do {
             for try await chunk in output {
                 chunk.withUnsafeBytes { buffer.append($0) }
                 while let body = try buffer.next() {
-                    try receive(FrameCodec.decode(Report.self, from: body), sender, conversation)
+                    let decoded = try decoder.decode(body)
+                    let now = Timestamp(ContinuousClock.now - start)
+                    if try !receive(decoded.report, sender, conversation),
+                        let objection = budget.objection(toNeedless: body.count, at: now)
+                    {
+                        throw ProtocolError(description: objection)
+                    }
+                    if let pause = pace.pause(after: decoded.units, at: now) { await Self.wait(pause) }
                 }
             }
         } catch {
@@ -171,29 +183,46 @@ package struct WorkerProcess: Sendable {
         conversation.course.withLock { $0.brokeProtocol = "it closed its pipe to the coordinator, and went on" }
     }
 
-    private func receive(_ report: Report, _ sender: OrderSender, _ conversation: Conversation) throws {
+    private static func wait(_ pause: Duration) async {
+        // If the task is cancelled, its process ends, and there is nothing to wait for.
+        try? await Task.sleep(for: pause)
+    }
+
+    /// - Returns: false for a report that answers nothing.
+    private func receive(_ report: Report, _ sender: OrderSender, _ conversation: Conversation) throws -> Bool {
+        let isReady = conversation.course.withLock { $0.becameReady }
         guard case .ready(let greeting) = report else {
-            guard let report = try workers.report(report, of: id) else { return }
+            guard isReady else { throw ProtocolError(description: "a report before its greeting") }
+            guard let report = try workers.report(report, of: id) else { return false }
             switch report {
             case .failed:
                 // The files are gone before anybody acts on the failure.
                 sender.removeFiles { [id, onEvent] in onEvent(.report(id, report)) }
-                return
+                return report.answersSomething
             case .finished: sender.forgetFiles()
             case .ready, .inPlugins, .alive, .worn: break
             }
             onEvent(.report(id, report))
-            return
+            return report.answersSomething
         }
+        // A second greeting changes nothing. It may come from a process that was taken over meanwhile.
+        guard !isReady else { return false }
         guard greeting.protocolVersion == Greeting.currentVersion else {
             throw ProtocolVersionError(worker: greeting.protocolVersion)
         }
+        if let objection = greeting.objection { throw ProtocolError(description: objection) }
         try workers.admit(greeting.versions)
         conversation.course.withLock { $0.becameReady = true }
         sender.setFolderFormats(greeting.folderFormats)
         command.refusals.note(greeting.refused)
         introducing?(greeting.catalog)
         onEvent(.workerReady(id))
+        return true
+    }
+
+    /// The worker sent what no worker sends. The text is the end of a sentence about it.
+    private struct ProtocolError: Error, CustomStringConvertible {
+        let description: String
     }
 
     private struct ProtocolVersionError: Error, CustomStringConvertible {
@@ -203,11 +232,16 @@ package struct WorkerProcess: Sendable {
         }
     }
 
+    /// The bytes of standard error that are read in a second. Only their end is kept, so a worker that prints more has to wait.
+    private static let wordsPerSecond = 16 << 20
+
     /// Keeps the end of the process's standard error for the case that it dies.
     private func keepLastWords(
         of errors: SubprocessOutputSequence, in conversation: Conversation
     ) async {
         var tail: [UInt8] = []
+        var pace = ReadingPace(perSecond: Self.wordsPerSecond)
+        let start = ContinuousClock.now
         do {
             for try await chunk in errors {
                 chunk.withUnsafeBytes { tail.append(contentsOf: $0) }
@@ -215,6 +249,8 @@ package struct WorkerProcess: Sendable {
                 if tail.count > 2000 { tail.removeFirst(tail.count - 1000) }
                 let words = String(decoding: tail.suffix(400), as: UTF8.self)
                 conversation.course.withLock { $0.lastWords = words }
+                let now = Timestamp(ContinuousClock.now - start)
+                if let pause = pace.pause(after: chunk.count, at: now) { await Self.wait(pause) }
             }
         } catch {
             // The text so far is kept.
@@ -239,7 +275,7 @@ extension WorkerProcess {
         // The worker's own message needs no frame around it.
         if case .exited(69) = status, !course.becameReady, !course.endsByOrder, !course.lastWords.isEmpty {
             let words = course.lastWords.hasSuffix("\n") ? String(course.lastWords.dropLast()) : course.lastWords
-            return Death(.failedToStart(words))
+            return Death(.failedToStart(VisibleText.message(words)))
         }
         return Death(ending.manner, lastWords: course.lastWords.split(separator: "\n").joined(separator: " / "))
     }

@@ -99,7 +99,7 @@ extension AssetIndex {
             text.add(entry.outputs.isEmpty ? "]" : "\n    ]")
         }
         text.add(entries.isEmpty ? "}\n}\n" : "\n  }\n}\n")
-        return text.bytes
+        return VisibleText.json(text.bytes)
     }
 }
 
@@ -227,13 +227,25 @@ extension AssetIndex {
                     result.append(escaped)
                     continue
                 }
-                let digits = String(decoding: rest.prefix(4), as: UTF8.self)
-                guard let scalar = UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init) else { return nil }
-                result += Array(String(Character(scalar)).utf8)
-                rest = rest.dropFirst(4)
+                guard let first = unit(of: &rest) else { return nil }
+                guard UTF16.isLeadSurrogate(first) else {
+                    result += Array(String(decoding: [first], as: UTF16.self).utf8)
+                    continue
+                }
+                // A character beyond U+FFFF has two escapes.
+                guard rest.starts(with: "\\u".utf8), case _ = rest.removeFirst(2), let second = unit(of: &rest) else {
+                    return nil
+                }
+                result += Array(String(decoding: [first, second], as: UTF16.self).utf8)
             default: result.append(byte)
             }
         }
         return nil
+    }
+
+    /// Takes four hexadecimal digits.
+    private static func unit(of text: inout ArraySlice<UInt8>) -> UInt16? {
+        defer { text = text.dropFirst(4) }
+        return UInt16(String(decoding: text.prefix(4), as: UTF8.self), radix: 16)
     }
 }

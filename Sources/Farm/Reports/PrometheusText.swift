@@ -37,7 +37,8 @@ package enum PrometheusText {
     /// The beginning of a job's sample.
     static func prefix(_ family: String, _ job: String) -> String { "\(family){\(label("job", job))} " }
 
-    /// `name="value"`, with the three escapes of the format.
+    /// `name="value"`, with the three escapes of the format. Other characters that a terminal would obey are shown by their
+    /// numbers, see ``VisibleText``.
     package static func label(_ name: String, _ value: String) -> String {
         var text = "\(name)=\""
         // This compares code points, because a carriage return with a newline is one Character.
@@ -46,6 +47,7 @@ package enum PrometheusText {
             case "\\": text += #"\\"#
             case "\"": text += #"\""#
             case "\n": text += #"\n"#
+            case _ where VisibleText.isUnsafe(scalar): text += #"\\u{\#(String(scalar.value, radix: 16))}"#
             default: text.unicodeScalars.append(scalar)
             }
         }

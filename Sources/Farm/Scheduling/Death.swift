@@ -65,6 +65,16 @@ package struct Death: Hashable, Sendable, Codable {
     }
 }
 
+extension Death.Manner {
+    /// The text that it contains. Empty if it has none.
+    package var foreignWords: String {
+        switch self {
+        case .brokeProtocol(let text), .failedToStart(let text), .elementLost(let text), .elementFailed(let text): text
+        case .signal, .exited, .killed, .outOfMemory, .byOrder, .silent: ""
+        }
+    }
+}
+
 /// Why the scheduler ends a worker.
 package enum Dismissal: Hashable, Sendable {
     /// Its lease expired.

@@ -100,6 +100,8 @@ package struct Shard: Hashable, Sendable, Codable {
 }
 
 extension Shard: SharedRecord {
+    package static var limits: MessageLimits { .shards }
+
     package var isPlausible: Bool {
         id.isPlausible && StoredLimits.durations.contains(workers.silence)
             && tasks.allSatisfy { StoredLimits.durations.contains($0.timeLimit) }
@@ -192,17 +194,36 @@ package struct ShardResult: Hashable, Sendable, Codable {
         self.attempt = attempt
         self.location = location
         self.ends = ends
-        self.refusal = refusal
+        // It may name the versions of many programs.
+        self.refusal = refusal?.prefix(bytes: StoredLimits.sentence)
     }
 }
 
 extension AttemptLine: SharedRecord {
     /// Its lease is only looked up.
-    package var isPlausible: Bool { true }
+    package var isPlausible: Bool { if case .ended(let end) = self { end.isPlausible } else { true } }
 }
 
 extension ShardResult: SharedRecord {
-    package var isPlausible: Bool { shard.isPlausible }
+    package static var limits: MessageLimits { .results }
+
+    package var isPlausible: Bool {
+        shard.isPlausible && [attempt, location].allSatisfy { $0.utf8.count <= StoredLimits.name }
+            && refusal?.utf8.count ?? 0 <= StoredLimits.sentence && ends.allSatisfy(\.isPlausible)
+    }
+}
+
+extension TaskEnd {
+    /// Receipts and names of plugins are compared with the task.
+    fileprivate var isPlausible: Bool {
+        let words =
+            switch outcome {
+            case .done: [String]()
+            case .failed(let failure): [failure.message]
+            case .died(let death, _): [death.lastWords, death.manner.foreignWords]
+            }
+        return words.allSatisfy { $0.utf8.count <= StoredLimits.sentence }
+    }
 }
 
 /// Each attempt writes files with names of its own, so that two attempts that run at the same time never touch each other's

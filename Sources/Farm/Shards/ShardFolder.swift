@@ -9,6 +9,12 @@ package import WorkerProtocol
 /// checked.
 package protocol SharedRecord: Decodable {
     var isPlausible: Bool { get }
+    /// The limits of its JSON.
+    static var limits: MessageLimits { get }
+}
+
+extension SharedRecord {
+    package static var limits: MessageLimits { .reports }
 }
 
 /// Bounds that no run exceeds.
@@ -16,12 +22,18 @@ package enum StoredLimits {
     /// For shard numbers, epochs, and counts.
     package static let counts = 1...1_000_000_000
     package static let durations = Duration.zero...Duration.seconds(366 * 24 * 3600)
+    /// In bytes, for names.
+    package static let name = 1000
+    /// In bytes, for sentences.
+    package static let sentence = TaskFailure.longestMessage
 }
 
 /// Why a file or folder of a shared run folder cannot be written, or is not what it has to be.
 package struct ShardFolderError: Error, Hashable, Sendable {
-    /// One sentence that names the path.
+    /// One sentence that names the path. No name in it breaks its line: a scheduler may read it.
     package let message: String
+
+    package init(message: String) { self.message = VisibleText.message(message) }
 }
 
 /// A run's folder on the file system that all nodes share.
@@ -145,15 +157,15 @@ package struct ShardFolder: Hashable, Sendable {
 
     /// The content of a file. Nil if the file is missing, incomplete, implausible, or of another version.
     package func read<Value: SharedRecord>(_ type: Value.Type, from path: String) -> Value? {
-        contents(of: path).flatMap { try? FrameCodec.decode(type, from: Data($0)) }
+        contents(of: path).flatMap { try? FrameCodec.decode(type, from: $0, within: type.limits) }
             .flatMap { $0.isPlausible ? $0 : nil }
     }
 
     /// The lines of a log. Torn and implausible lines are left out.
     package func lines<Value: SharedRecord>(_ type: Value.Type, of path: String) -> [Value] {
         guard let data = contents(of: path) else { return [] }
-        return Data(data).split(separator: UInt8(ascii: "\n")).compactMap { line in
-            (try? FrameCodec.decode(type, from: line)).flatMap { $0.isPlausible ? $0 : nil }
+        return data.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            (try? FrameCodec.decode(type, from: line, within: type.limits)).flatMap { $0.isPlausible ? $0 : nil }
         }
     }
 

@@ -1,6 +1,7 @@
 import Catalogs
 package import Engines
 import Scheduling
+import Synchronization
 import WorkerProtocol
 
 /// Carries out one shard with worker processes on this machine. An element of a job array does this.
@@ -30,11 +31,6 @@ package struct ShardRun: Sendable {
         self.number = number
         self.location = location
         self.attempt = attempt
-    }
-
-    private enum Input: Sendable {
-        case event(Event)
-        case signal(Int32)
     }
 
     /// The shard that the coordinator wrote.
@@ -154,39 +150,52 @@ package struct ShardRun: Sendable {
         _ signals: AsyncStream<Int32>
     ) async throws(Stop) -> [TaskEnd] {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
-        let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
-        async let running: Void = engine.run(commands) { continuation.yield(.event($0)) }
+        // A log on a disk that hangs stops the reader, and workers go on writing.
+        let events = EventQueue()
+        let interruption = Interruption()
+        async let running: Void = engine.run(commands) { events.post($0) }
         command.yield(.widen(to: workers))
         let outcome = await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await signal in signals { continuation.yield(.signal(signal)) } }
+            group.addTask {
+                for await signal in signals {
+                    interruption.signal.withLock { $0 = $0 ?? signal }
+                    events.post(.tick)
+                }
+            }
             group.addTask {
                 // The sleep is cancelled when all tasks are done.
-                while (try? await Task.sleep(for: .milliseconds(200))) != nil { continuation.yield(.event(.tick)) }
+                while (try? await Task.sleep(for: .milliseconds(200))) != nil { events.post(.tick) }
             }
             defer { group.cancelAll() }
             let state = ShardState(
                 tasks, workers: workers, silence: shard.workers.silence, plugins: catalog.pluginNames)
-            return await decide(state, for: shard, before: shard.tasks.count - tasks.count, inputs, command)
+            return await decide(
+                state, for: shard, before: shard.tasks.count - tasks.count, events, interruption, command)
         }
+        events.end()
         command.finish()
         await running
         return try outcome.get()
     }
 
+    /// The first signal that came.
+    private final class Interruption: Sendable {
+        let signal = Mutex<Int32?>(nil)
+    }
+
     private func decide(
-        _ state: ShardState, for shard: Shard, before: Int, _ inputs: AsyncStream<Input>,
+        _ state: ShardState, for shard: Shard, before: Int, _ events: EventQueue, _ interruption: Interruption,
         _ command: AsyncStream<EngineCommand>.Continuation
     ) async -> Result<[TaskEnd], Stop> {
         var state = state
         var ends: [TaskEnd] = []
         var busy: Set<WorkerID> = []
         let start = ContinuousClock.now
-        for await item in inputs {
-            guard case .event(let event) = item else {
+        let result = await events.read { event -> Result<[TaskEnd], Stop>? in
+            if let signal = interruption.signal.withLock({ $0 }) {
                 // The workers are killed, because only seconds are left.
                 for worker in busy { command.yield(.kill(worker)) }
-                if case .signal(let signal) = item { return .failure(.signal(signal)) }
-                continue
+                return .failure(.signal(signal))
             }
             if case .workerReady(let worker) = event { busy.insert(worker) }
             for action in state.handle(event, at: Timestamp(ContinuousClock.now - start)) {
@@ -204,9 +213,9 @@ package struct ShardRun: Sendable {
                 case .abandon(let reason): return .failure(.abandoned(reason, ends))
                 }
             }
-            if state.isDone { return .success(ends) }
+            return state.isDone ? .success(ends) : nil
         }
-        return .success(ends)
+        return result ?? .success(ends)
     }
 
     private func note(_ line: AttemptLine, of shard: Shard) -> ShardFolderError? {

@@ -5,13 +5,10 @@ import FoundationEssentials
 ///
 /// JSON costs some ten microseconds a message, little beside the milliseconds of a task, and people can read it.
 package enum FrameCodec {
-    /// Longer messages are refused on both sides. The longest real one, the order to stitch 65,536 tiles, has some 14
-    /// MB with paths of usual length.
-    package static let largestMessage = 128 << 20
-
+    /// - Throws: ``FrameCodecError/tooLong(bytes:)`` for a message that no reader takes.
     package static func encode(_ message: some Encodable) throws -> [UInt8] {
         let body = try json(message)
-        guard body.count <= largestMessage else { throw FrameCodecError.tooLong(bytes: body.count) }
+        guard body.count <= MessageLimits.orders.bytes else { throw FrameCodecError.tooLong(bytes: body.count) }
         let head = littleEndian(UInt64(body.count), bytes: 4) + littleEndian(checksum(of: body[...]), bytes: 8)
         return head + body
     }
@@ -31,13 +28,16 @@ package enum FrameCodec {
         Array(try JSONEncoder().encode(value))
     }
 
-    package static func decode<Message: Decodable>(_ type: Message.Type, from body: some Collection<UInt8>) throws
-        -> Message
-    {
+    /// - Throws: ``FrameCodecError`` for a message that exceeds a limit, or is none.
+    package static func decode<Message: Decodable>(
+        _ type: Message.Type, from body: some Collection<UInt8>, within limits: MessageLimits = .orders
+    ) throws -> Message {
+        if let excess = limits.excess(of: body) { throw excess }
         do {
             return try JSONDecoder().decode(type, from: Data(body))
         } catch {
-            throw FrameCodecError.notAMessage("\(error)")
+            // The error repeats names and values of the message.
+            throw FrameCodecError.notAMessage(String("\(error)".unicodeScalars.prefix(300)))
         }
     }
 }
@@ -46,8 +46,10 @@ package enum FrameCodec {
 package struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0
+    private let longest: Int
 
-    package init() {}
+    /// - Parameter limits: Longer messages are refused before they are waited for.
+    package init(within limits: MessageLimits = .orders) { longest = limits.bytes }
 
     package mutating func append(_ more: some Sequence<UInt8>) {
         if start > 0, start * 2 > bytes.count {
@@ -61,7 +63,7 @@ package struct FrameBuffer: Sendable {
     package mutating func next() throws -> ArraySlice<UInt8>? {
         guard bytes.count - start >= 4 else { return nil }
         let length = Int(number(at: start, bytes: 4))
-        guard length <= FrameCodec.largestMessage else { throw FrameCodecError.tooLong(bytes: length) }
+        guard length <= longest else { throw FrameCodecError.tooLong(bytes: length) }
         guard bytes.count - start - Self.head >= length else { return nil }
         defer { start += Self.head + length }
         let body = bytes[(start + Self.head)..<(start + Self.head + length)]
@@ -80,7 +82,24 @@ package struct FrameBuffer: Sendable {
 /// Why bytes of a pipe are not a message, or a message cannot be sent.
 package enum FrameCodecError: Error, Hashable, Sendable {
     case tooLong(bytes: Int)
+    case tooDeep(limit: Int)
+    case tooManyValues(limit: Int)
+    case tooLongText(bytes: Int)
     case notAMessage(String)
     /// The checksum does not match.
     case damaged
+}
+
+/// The end of a sentence that begins with who sent it.
+extension FrameCodecError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .tooLong(let bytes): "a message of \(bytes) bytes"
+        case .tooDeep(let limit): "a message of more than \(limit) levels"
+        case .tooManyValues(let limit): "a message of more than \(limit) values"
+        case .tooLongText(let bytes): "a message with a text of \(bytes) bytes"
+        case .notAMessage(let reason): "no message of this version: \(reason)"
+        case .damaged: "a message that was damaged on its way"
+        }
+    }
 }

@@ -43,8 +43,23 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
     /// One sentence with the file, the reason, and the remedy if there is one.
     package let message: String
 
+    /// In bytes. A message has a path of up to 4,096 bytes, or two, and the words of a library or a plugin.
+    package static let longestMessage = 16_000
+
+    /// The end of a message that is too long is left out.
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
-        self.message = message
+        self.message = message.prefix(bytes: Self.longestMessage)
+    }
+}
+
+extension String {
+    /// The beginning of the text, in complete characters of Unicode, of at most so many bytes.
+    package func prefix(bytes most: Int) -> String {
+        guard utf8.count > most else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: most)
+        // Continuation bytes of a UTF-8 character begin with the bits 10.
+        while utf8[end] & 0b1100_0000 == 0b1000_0000 { end = utf8.index(before: end) }
+        return String(unicodeScalars[..<end])
     }
 }

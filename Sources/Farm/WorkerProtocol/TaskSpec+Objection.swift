@@ -37,7 +37,9 @@ extension TaskSpec {
     ///
     /// - Parameter plugins: The filters that are plugins. Nil if unknown.
     package func objection(to failure: TaskFailure, plugins: Set<String>? = nil) -> String? {
-        switch failure.kind {
+        let bytes = failure.message.utf8.count
+        guard bytes <= TaskFailure.longestMessage else { return "a failure with a message of \(bytes) bytes" }
+        return switch failure.kind {
         case .data, .value, .input, .permission, .limit, .output, .storage, .resourceLimit, .transient: nil
         case .plugin(let name): objection(toPlugins: [name], plugins)
         case .damagedTile(let index):
@@ -53,10 +55,12 @@ extension TaskSpec {
 
     /// Why the task cannot be in the code of these plugins. Nil if it can.
     package func objection(toPlugins names: [String], _ plugins: Set<String>?) -> String? {
+        // A worker names each plugin once.
+        guard Set(names).count == names.count else { return "that it is in one plugin twice" }
         let foreign = names.first { name in
             plugins?.contains(name) == false || !chains.contains { $0.contains { $0.filter == name } }
         }
-        return foreign.map { "that it is in the plugin '\($0)', which is not in its chain" }
+        return foreign.map { "that it is in the plugin '\(shown($0))', which is not in its chain" }
     }
 
     private var readsCanvas: Bool {
@@ -110,7 +114,14 @@ private enum Most {
     static let amplification = 1e6
     /// In bytes, for names of programs with their versions.
     static let words = 1000
+    /// In bytes, for names of formats.
+    static let formatName = 100
+    /// In bytes, for reasons. A reason may name a filter.
+    static let reason = 2000
 }
+
+/// A foreign text in a message of our own. A long text is cut.
+private func shown(_ text: String) -> String { String(text.unicodeScalars.prefix(200)) }
 
 /// False for a NaN.
 private func isAmount(_ number: Double, upTo most: Double) -> Bool { number >= 0 && number <= most }
@@ -140,7 +151,7 @@ private func objection(_ name: String, for wanted: String, _ doer: TaskSpec.Doer
         }
     let rest = name.utf8.dropFirst(begin.count)
     let isLike = !rest.isEmpty && name.utf8.starts(with: begin) && !rest.contains(UInt8(ascii: "/"))
-    return isLike ? nil : "the file '\(name)', which it was not to write"
+    return isLike ? nil : "the file '\(shown(name))', which it was not to write"
 }
 
 private let hyphen = UInt8(ascii: "-")
@@ -153,6 +164,9 @@ extension FileFacts {
 
 extension ImageFacts {
     package var objection: String? {
+        guard fileFormat.utf8.count <= Most.formatName else {
+            return "a format's name of \(fileFormat.utf8.count) bytes"
+        }
         guard isPicture(width, height, frames: frames) else {
             return "a picture of \(width)×\(height) pixels and \(frames) frames"
         }
@@ -185,6 +199,10 @@ extension ProbeReceipt {
             (0...Most.bytes).contains(passage.bytes)
         else { return "an impossible estimate" }
         if let stamp, !(0...Most.bytes).contains(stamp.size) { return "a file of \(stamp.size) bytes" }
+        if let reason = passage.heldBecause, reason.utf8.count > Most.reason {
+            return "a reason of \(reason.utf8.count) bytes"
+        }
+        if let losses, Set(losses).count < losses.count { return "a property of the picture that is lost twice" }
         return gridObjection
     }
 
@@ -248,7 +266,7 @@ extension OutputReceipt {
     fileprivate func objection(_ spec: OutputSpec, at path: String, _ doer: TaskSpec.Doer) -> String? {
         if let objection = WorkerProtocol.objection(self.path, for: path, doer) ?? objection { return objection }
         return image.fileFormat == spec.format
-            ? nil : "a file in the format '\(image.fileFormat)'; '\(spec.format)' was asked for"
+            ? nil : "a file in the format '\(shown(image.fileFormat))'; '\(spec.format)' was asked for"
     }
 }
 

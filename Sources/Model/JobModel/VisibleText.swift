@@ -37,17 +37,29 @@ package enum VisibleText {
         }
     }
 
-    /// Whether a character is invisible, or affects the text around it. Joiners are kept, because many scripts and emoji
-    /// need them.
+    /// The same for bytes of UTF-8.
+    package static func json(_ bytes: [UInt8]) -> [UInt8] {
+        // Most texts end here. JSON escapes control characters below U+0020 itself.
+        guard bytes.contains(where: { $0 >= 0x7F }) else { return bytes }
+        return Array(json(String(decoding: bytes, as: UTF8.self)).utf8)
+    }
+
+    /// Whether a character is invisible, or affects the text around it. Joiners and variation selectors are kept, because
+    /// many scripts and emoji need them.
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         // Most characters end here. The lookup below is slower.
         if (0x20..<0x7F).contains(scalar.value) { return false }
         return switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .unassigned: true
         case .format: scalar != "\u{200c}" && scalar != "\u{200d}"
-        default: false
+        // Letters and marks that no font shows: fillers of hangul, inherent vowels of Khmer, the grapheme joiner.
+        default: fillers.contains(scalar)
         }
     }
+
+    private static let fillers: Set<Unicode.Scalar> = [
+        "\u{34f}", "\u{115f}", "\u{1160}", "\u{17b4}", "\u{17b5}", "\u{3164}", "\u{ffa0}",
+    ]
 
     private static func escaped(_ text: String, where isOdd: (Unicode.Scalar) -> Bool) -> String {
         guard text.unicodeScalars.contains(where: isOdd) else { return text }

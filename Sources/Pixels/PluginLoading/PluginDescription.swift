@@ -113,10 +113,14 @@ struct PluginDescription: Sendable {
         return name
     }
 
-    /// A line of text that is safe for terminals.
+    /// A line of text that is safe for terminals, and that a coordinator takes.
     static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginError) -> String {
         guard let pointer else { throw PluginError("has no \(what); give it one") }
         let text = String(cString: pointer)
+        guard text.utf8.count <= CatalogLimits.name else {
+            throw PluginError(
+                "has a \(what) of \(text.utf8.count) bytes; shorten it to at most \(CatalogLimits.name)")
+        }
         guard text.unicodeScalars.allSatisfy({ !controls.contains($0.properties.generalCategory) }) else {
             throw PluginError("has a line break or control character in its \(what); write it in one line of text")
         }

@@ -6,6 +6,7 @@ import FileAccess
 import Foundation
 import Glibc
 import ImageFiles
+import JobModel
 import Synchronization
 import WorkerProtocol
 
@@ -140,7 +141,7 @@ public enum WorkerProgram {
     }
 
     private static func complain(_ text: String) {
-        var text = text
+        var text = VisibleText.lines(text)
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

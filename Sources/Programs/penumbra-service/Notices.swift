@@ -48,7 +48,7 @@ struct Notices {
                 webhook: { await CurlSender().send($0, to: $1, secretFile: $2, now: $3) },
                 mail: { await MailSender(program: sendmail).send($0) }),
             now: clock.wallTime, jitter: { .random(in: 0...1) },
-            note: { logger.error("\(VisibleText.lines($0))") })
+            note: { logger.error("\($0)") })
         self.clock = clock
         self.logger = logger
     }
@@ -87,7 +87,7 @@ struct Notices {
             group.addTask {
                 await late.run(
                     now: clock.wallTime, sleep: clock.sleep, found: { sender.wake() },
-                    note: { logger.error("\(VisibleText.lines($0))") })
+                    note: { logger.error("\($0)") })
             }
         }
     }

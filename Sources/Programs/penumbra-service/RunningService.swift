@@ -55,7 +55,7 @@ struct RunningService {
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
         observer.noted = { note in
-            logger.error("\(VisibleText.message(note.text))")
+            logger.error("\(note.text)")
             Service.publish(note, to: feed)
         }
         observer.step = Self.stepHook()
@@ -67,7 +67,7 @@ struct RunningService {
         let schedules = ScheduleRunner(
             supervisor, manifests: checker,
             noted: { words in
-                logger.error("\(VisibleText.message(words))")
+                logger.error("\(words)")
                 notices.wake()
             }, notices: { notices.messages(of: $0) }, now: clock.wallTime)
         try ScheduleRunner.check(settings.service.value.schedules)
@@ -135,7 +135,7 @@ struct RunningService {
         var making = PictureMaker.Setup(folder: setup.folder.thumbnails, memory: workers.memory) { folders in
             try workers.engine(folders.roots, work: folders.work, readable: folders.levels.map { [$0] } ?? [])
         }
-        making.noted = { logger.error("\(VisibleText.line($0))") }
+        making.noted = { logger.error("\($0)") }
         return PagePictures(making)
     }
 
@@ -204,12 +204,12 @@ struct RunningService {
     }
 
     private static func logger() -> Logger {
-        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        LoggingSystem.bootstrap { VisibleLogHandler(StreamLogHandler.standardError(label: $0)) }
         return Logger(label: "penumbra-service")
     }
 
     private static func facts(_ job: Submission) -> Logger.Metadata {
-        var facts: Logger.Metadata = ["name": "\(VisibleText.line(job.name))"]
+        var facts: Logger.Metadata = ["name": "\(job.name)"]
         if let run = job.state.run { facts["run"] = "\(run)" }
         if case .ended(let ended) = job.state, case let end = ended.end { facts["result"] = "\(end.words)" }
         return facts

@@ -37,8 +37,17 @@ def blame(message):
     message["failed"] = {"_0": order, "_1": {"kind": {"plugin": {"_0": "gone"}}, "message": "no"}}
 
 
+# What no terminal, log or reader may see.
+WORDS = "no\r\nforged: 40 published\x1b[2J\x9b31m\u202egpj.exe\u2028forged\x85forged\r\nopenjd_env: A=b\u3164\ufeff"
+
+
+def speak(message):
+    order = message.pop("finished")["_0"]
+    message["failed"] = {"_0": order, "_1": {"kind": {"data": {}}, "message": WORDS}}
+
+
 # What becomes of a whole message.
-MESSAGES = {"order-number": misnumber, "failure-damage": damage, "failure-plugin": blame}
+MESSAGES = {"order-number": misnumber, "failure-damage": damage, "failure-plugin": blame, "failure-words": speak}
 
 
 def size():
@@ -116,6 +125,10 @@ while head := worker.stdout.read(12):
         message = json.loads(body)
         MESSAGES[os.environ["LIAR_LIE"]](message)
         open(os.environ["LIAR_TOLD"], "w").close()
+        body = json.dumps(message).encode()
+    if os.environ["LIAR_LIE"] == "failure-words" and b'"ready"' in body and b'"pluginProblems"' in body:
+        message = json.loads(body)
+        message["ready"]["_0"]["catalog"]["pluginProblems"] = [WORDS]
         body = json.dumps(message).encode()
     if lie and b'"finished"' in body:
         message = json.loads(body)

@@ -1,4 +1,5 @@
 package import Cluster
+import JobModel
 
 /// Reads the output and exit codes of a site's commands, see docs/reference/cluster-commands.md.
 package enum CommandAnswers {
@@ -29,7 +30,7 @@ package enum CommandAnswers {
         let words = line.split(separator: " ", maxSplits: 3).map(String.init)
         guard words.count >= 3, JobNumber.isPlain(words[0]), JobNumber.isPlain(words[1]) else { return nil }
         let reason = words.count > 3 ? words[3] : ""
-        guard reason.utf8.count <= longestReason, !reason.unicodeScalars.contains(where: { $0.value < 32 }),
+        guard reason.utf8.count <= longestReason, !reason.unicodeScalars.contains(where: VisibleText.isUnsafe),
             let condition = condition(words[2], reason)
         else { return nil }
         let obstacle =
@@ -98,7 +99,7 @@ package struct CommandAnswerError: Error, Hashable, Sendable {
     package let message: String
 
     init(_ what: String, _ line: some StringProtocol) {
-        let shown = line.unicodeScalars.prefix(80).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
+        let shown = line.unicodeScalars.prefix(80).map { VisibleText.isUnsafe($0) ? "?" : String($0) }
         message = "\(what): '\(shown.joined())'"
     }
 }

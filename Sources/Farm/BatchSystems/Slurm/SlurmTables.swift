@@ -50,15 +50,22 @@ package enum SlurmTables {
     package static let columns =
         "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,RestartCnt:|,NodeList:|,Name:|,Reason:"
 
+    /// In bytes. A reason may be a site's own sentence.
+    private static let longestField = 4000
+
     /// Rows of another form are left out. A job without elements has no index.
     package static func elements(_ text: String) -> [ArrayElement] {
-        text.split(separator: "\n").compactMap { line in
-            let fields = line.split(separator: "|", maxSplits: 7, omittingEmptySubsequences: false).map(String.init)
-            guard fields.count == 8, let index = fields[1] == "N/A" ? 0 : Int(fields[1]) else { return nil }
-            return ArrayElement(
-                job: fields[0], index: index, of: fields[6], state: fields[2], reason: fields[7],
-                status: Int(fields[3]) ?? 0, restarts: Int(fields[4]) ?? 0, node: fields[5])
-        }
+        text.split(separator: "\n").compactMap(element)
+    }
+
+    private static func element(_ line: Substring) -> ArrayElement? {
+        let fields = line.split(separator: "|", maxSplits: 7, omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 8, fields.allSatisfy({ $0.utf8.count <= longestField }), JobNumber.isDecimal(fields[0]),
+            let index = fields[1] == "N/A" ? 0 : Int(fields[1]), index >= 0
+        else { return nil }
+        return ArrayElement(
+            job: fields[0], index: index, of: fields[6], state: fields[2], reason: fields[7],
+            status: Int(fields[3]) ?? 0, restarts: Int(fields[4]) ?? 0, node: fields[5])
     }
 
     /// The number of a job, as `sbatch --parsable` prints it: `12`, or `12;cluster`.

@@ -136,11 +136,12 @@ extension RunNotice {
     package func text(from folder: String) -> Text {
         switch self {
         case .failed(let error): return Text(.error, error.message)
-        case .pluginUnusable(let problem): return Text(.warning, problem)
+        case .pluginUnusable(let problem): return Text(.warning, VisibleText.line(problem))
         case .sandboxIncomplete(let reasons):
             return Text(
                 .remark,
-                "workers are only partly confined: \(reasons.joined(separator: ", and ")); see 'penumbra doctor'")
+                "workers are only partly confined: \(VisibleText.line(reasons.joined(separator: ", and "))); see 'penumbra doctor'"
+            )
         case .orphansStay(let options):
             return Text(
                 .warning,

@@ -25,7 +25,7 @@ struct FiltersCommand: AsyncParsableCommand {
             var filters = catalog.filters
             if let name {
                 guard let filter = catalog.filter(named: name) else {
-                    catalog.pluginProblems.forEach(Console.complain)
+                    for problem in catalog.pluginProblems { Console.complain(VisibleText.line(problem)) }
                     let remedy = UnknownFilter(name, in: catalog).remedy
                     throw FarmError(.usage, "no filter is called '\(PathText.visible(name))'\n   = \(remedy)")
                 }
@@ -38,7 +38,9 @@ struct FiltersCommand: AsyncParsableCommand {
             } else {
                 CatalogText.list(filters).forEach(Console.print)
             }
-            (catalog.pluginProblems + catalog.unpinnedPlugins.map(\.description)).forEach(Console.complain)
+            for problem in catalog.pluginProblems + catalog.unpinnedPlugins.map(\.description) {
+                Console.complain(VisibleText.line(problem))
+            }
             return .done
         }
     }
@@ -119,7 +121,7 @@ struct SchemaCommand: AsyncParsableCommand {
         try await ConsoleReporter(json: false).handling { _ in
             let catalog = try await Farm(try Settings.load(location)).catalog()
             Console.printJSON(ManifestSchema(catalog).json)
-            catalog.pluginProblems.forEach(Console.complain)
+            for problem in catalog.pluginProblems { Console.complain(VisibleText.line(problem)) }
             return .done
         }
     }

@@ -149,14 +149,14 @@ struct DoctorCommand: AsyncParsableCommand {
     private func examineWorker(_ farm: Farm, _ sandbox: Setting<SandboxMode>) async -> RunOutcome {
         do {
             let catalog = try await farm.catalog()
-            let versions = catalog.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            let versions = catalog.versions.sorted { $0.key < $1.key }.map { VisibleText.line("\($0.key) \($0.value)") }
             say(true, "worker \(farm.worker.executable): \(versions.joined(separator: ", "))")
             let sameVersion = catalog.versions["penumbra"] == Version.penumbra
             if !sameVersion { say(false, "penumbra is \(Version.penumbra): reinstall both programs together") }
             say(true, "\(catalog.filters.count) filters, \(catalog.formats.count) formats")
-            for problem in catalog.pluginProblems { say(false, problem) }
+            for problem in catalog.pluginProblems { say(false, VisibleText.line(problem)) }
             // The config file asks for this, so it is no failure.
-            for plugin in catalog.unpinnedPlugins { Console.print("note  \(plugin)") }
+            for plugin in catalog.unpinnedPlugins { Console.print("note  \(VisibleText.line(plugin.description))") }
             sayWhatConfinesWorkers(catalog.sandbox, sandbox)
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
@@ -179,7 +179,8 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         for reason in report.missing {
             Console.print(
-                "note  sandbox: workers can do what you can do: \(reason); 'sandbox: require' would refuse to run here")
+                "note  sandbox: workers can do what you can do: \(VisibleText.line(reason)); 'sandbox: require' would refuse to run here"
+            )
         }
     }
 

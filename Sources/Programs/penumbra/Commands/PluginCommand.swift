@@ -226,9 +226,9 @@ struct PluginCheckCommand: AsyncParsableCommand {
             + findings.compactMap { finding in
                 switch finding {
                 case .begins, .crashed: nil
-                case .kept(let name): "  ok       \(name)"
-                case .broken(let name, let how): "  BROKEN   \(name): \(VisibleText.message(how))"
-                case .skipped(let name, let why): "  skipped  \(name): \(VisibleText.message(why))"
+                case .kept(let name): "  ok       \(VisibleText.line(name))"
+                case .broken(let name, let how): "  BROKEN   \(VisibleText.line(name)): \(VisibleText.message(how))"
+                case .skipped(let name, let why): "  skipped  \(VisibleText.line(name)): \(VisibleText.message(why))"
                 }
             }
     }
@@ -252,7 +252,9 @@ struct PluginListCommand: AsyncParsableCommand {
             } else {
                 Self.table(list, pins: settings.pluginPins.value).forEach(Console.print)
             }
-            (list.problems + list.unpinned.map(\.description)).forEach(Console.complain)
+            for problem in list.problems + list.unpinned.map(\.description) {
+                Console.complain(VisibleText.line(problem))
+            }
             return list.problems.isEmpty ? .done : .unavailable
         }
     }

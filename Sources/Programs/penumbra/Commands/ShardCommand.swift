@@ -133,13 +133,15 @@ struct OpenJDOutput: Sendable {
 
     func report(progress percent: Int, _ status: String? = nil) {
         guard isOn else { return }
-        if let status { Console.print("openjd_status: \(status)") }
+        if let status { Console.print("openjd_status: \(VisibleText.line(status))") }
         Console.print("openjd_progress: \(percent)")
     }
 
     func report(failure message: String) {
-        // The message must be one line.
-        if isOn { Console.print("openjd_fail: \(message.split(separator: "\n").joined(separator: " "))") }
+        guard isOn else { return }
+        // A further line could be an order to the scheduler, such as openjd_env.
+        let lines = message.split(whereSeparator: \.isNewline).map { VisibleText.line(String($0)) }
+        Console.print("openjd_fail: \(lines.joined(separator: " "))")
     }
 }
 

@@ -13,7 +13,8 @@ enum CatalogText {
 
     static func describe(_ filter: FilterDescriptor) -> [String] {
         var lines = [
-            "\(filter.name): \(filter.summary)", "\(filter.kind.rawValue) filter, \(origin(filter.origin))", "",
+            VisibleText.line("\(filter.name): \(filter.summary)"),
+            "\(filter.kind.rawValue) filter, \(origin(filter.origin))", "",
         ]
         if filter.parameters.isEmpty { return lines + ["It has no parameters: - \(filter.name)"] }
         lines += parameters(filter.parameters).map { "  " + $0 }
@@ -85,7 +86,7 @@ enum CatalogText {
     private static func origin(_ origin: FilterDescriptor.Origin) -> String {
         switch origin {
         case .builtIn: "built in"
-        case .plugin(let path): "plugin \(path)"
+        case .plugin(let path): "plugin \(VisibleText.line(path))"
         }
     }
 

@@ -100,7 +100,8 @@ struct Table {
         if !header.isEmpty { rows = [header] }
     }
 
-    mutating func add(_ cells: String...) { rows.append(cells) }
+    /// Names and texts of others may be in a row. It stays one line.
+    mutating func add(_ cells: String...) { rows.append(cells.map(VisibleText.line)) }
 
     /// The width of a column in which only a few cells are longer. Those shift the rest of their own rows only.
     private static let usualWidth = 48

@@ -1,4 +1,3 @@
-import JobModel
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -261,12 +260,12 @@ struct Responder: Sendable {
 
     private func facts(_ progress: Progress, _ exchange: Exchange, _ error: (any Error)?) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "method": "\(VisibleText.line(String(exchange.head.method.rawValue.prefix(20))))",
-            "path": "\(VisibleText.line(String(progress.path.prefix(200))))",
+            "method": "\(exchange.head.method.rawValue.prefix(20))",
+            "path": "\(progress.path.prefix(200))",
             "peer": "\(exchange.peer)",
         ]
         if let caller = progress.caller { metadata["caller"] = "\(caller.label)" }
-        if let error { metadata["error"] = "\(VisibleText.line("\(error)"))" }
+        if let error { metadata["error"] = "\(error)" }
         return metadata
     }
 }

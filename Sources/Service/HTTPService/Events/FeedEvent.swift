@@ -1,3 +1,4 @@
+import JobModel
 package import Queueing
 
 /// Something that has happened, as followers get it.
@@ -31,7 +32,7 @@ package struct FeedEvent: Hashable, Sendable {
     package func text(boot: String?) -> [UInt8] {
         var text = Array("event: \(name)\n".utf8)
         if let boot { text += Array("id: \(boot)-\(number)\n".utf8) }
-        let lines = data.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }
+        let lines = VisibleText.json(data).split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }
         for line in lines { text += Array("data: ".utf8) + line + [0x0a] }
         return text + [0x0a]
     }

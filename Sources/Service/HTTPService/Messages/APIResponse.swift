@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JobModel
 
 /// The answer of a route's handler.
 package struct APIResponse: Sendable {
@@ -17,20 +18,23 @@ package struct APIResponse: Sendable {
         self.body = body
     }
 
-    /// Bytes of JSON. Answers of the API are never kept by caches.
+    /// Bytes of JSON, in which characters that a terminal would obey are escaped. Answers of the API are never kept by
+    /// caches.
     package static func json(_ bytes: [UInt8], status: Int = 200, headers: Headers = Headers()) -> APIResponse {
         var headers = headers
         headers["Content-Type"] = "application/json"
-        return APIResponse(status: status, headers: headers, body: .bytes(bytes))
+        return APIResponse(status: status, headers: headers, body: .bytes(VisibleText.json(bytes)))
     }
 
     package static func json(
         encoding value: some Encodable, status: Int = 200, headers: Headers = Headers()
     ) throws -> APIResponse { json(try JSONBytes.encode(value), status: status, headers: headers) }
 
+    /// Lines of text. Whoever reads them in a terminal sees no characters that it obeys.
     package static func text(_ text: String, status: Int = 200) -> APIResponse {
         APIResponse(
-            status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: .bytes(Array(text.utf8)))
+            status: status, headers: ["Content-Type": "text/plain; charset=utf-8"],
+            body: .bytes(Array(VisibleText.lines(text).utf8)))
     }
 
     package static func empty(status: Int = 204, headers: Headers = Headers()) -> APIResponse {

@@ -61,8 +61,9 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// Characters that cannot be seen, or that change the text around them. Joiners stay, because many scripts need them.
-const odd = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}]/u;
+// Characters that cannot be seen, or that change the text around them. Joiners stay, because many scripts need them. The last ones are
+// letters and marks that no font shows.
+const odd = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/u;
 const isOdd = (character, lines) =>
   odd.test(character) && character !== '\u200c' && character !== '\u200d' && !(lines && (character === '\n' || character === '\t'));
 

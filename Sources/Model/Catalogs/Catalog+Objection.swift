@@ -1,0 +1,115 @@
+/// Limits of a catalog. Plugins describe themselves, and their code runs in the process that prints the catalog. So it is
+/// checked before anything is done with it.
+package enum CatalogLimits {
+    /// In bytes, for names, words, units and examples.
+    package static let name = 1000
+    /// In bytes, for sentences and paths. The system's longest path has 4,096 bytes, and a sentence may have three of them.
+    package static let sentence = 16_000
+    /// For filters, formats, versions and problems. An installation has some dozens.
+    package static let entries = 10_000
+    /// For the parameters of a filter, its rules, and the words of a parameter.
+    package static let parts = 1000
+    /// The unit of an animation's times, in milliseconds.
+    package static let frameTimes = 1...60_000
+}
+
+extension Catalog {
+    /// Why it cannot be an installation's catalog. Nil if it can.
+    package var objection: String? {
+        let lists = [
+            versions.count, filters.count, formats.count, pluginProblems.count, unpinnedPlugins.count,
+            sandbox.missing.count,
+        ]
+        if let most = lists.max(), most > CatalogLimits.entries { return "a catalog with \(most) entries of a kind" }
+        return versions.lazy.compactMap { Self.objection(toNames: [$0, $1]) }.first
+            ?? filters.lazy.compactMap(\.objection).first
+            ?? formats.lazy.compactMap(\.objection).first
+            ?? Self.objection(toSentences: pluginProblems + sandbox.missing)
+            ?? Self.objection(toSentences: unpinnedPlugins.flatMap { [$0.path, $0.sha256] })
+    }
+
+    /// Why texts cannot be names. Nil if they can.
+    package static func objection(toNames names: [String]) -> String? {
+        names.lazy.map(\.utf8.count).first { $0 > CatalogLimits.name }.map { "a name of \($0) bytes" }
+    }
+
+    /// Why texts cannot be sentences. Nil if they can.
+    package static func objection(toSentences sentences: [String]) -> String? {
+        sentences.lazy.map(\.utf8.count).first { $0 > CatalogLimits.sentence }.map { "a text of \($0) bytes" }
+    }
+}
+
+extension FilterDescriptor {
+    fileprivate var objection: String? {
+        if max(parameters.count, rules.count) > CatalogLimits.parts {
+            return "a filter with \(parameters.count) parameters and \(rules.count) rules"
+        }
+        let path: String? = if case .plugin(let path) = origin { path } else { nil }
+        return Catalog.objection(toNames: [name])
+            ?? Catalog.objection(toSentences: [summary, path].compactMap { $0 })
+            ?? parameters.lazy.compactMap(\.objection).first
+            ?? rules.lazy.compactMap { Catalog.objection(toWords: $0.words) }.first
+    }
+}
+
+extension FormatDescriptor {
+    fileprivate var objection: String? {
+        if let frameTime, !CatalogLimits.frameTimes.contains(frameTime) {
+            return "a format with times in steps of \(frameTime) ms"
+        }
+        guard options.count <= CatalogLimits.parts else { return "a format with \(options.count) options" }
+        return Catalog.objection(toNames: [name]) ?? Catalog.objection(toWords: extensions)
+            ?? options.lazy.compactMap(\.objection).first
+    }
+}
+
+extension Catalog {
+    fileprivate static func objection(toWords words: [String]) -> String? {
+        words.count > CatalogLimits.parts ? "a list of \(words.count) words" : objection(toNames: words)
+    }
+}
+
+extension ParameterDescriptor {
+    fileprivate var objection: String? {
+        Catalog.objection(toNames: [name, unit, requiredLike ?? ""])
+            ?? Catalog.objection(toWords: synonyms.map(\.name) + kind.words)
+            ?? Catalog.objection(toSentences: [summary])
+            ?? (kind.hasRange ? nil : "a parameter without a range of values")
+    }
+}
+
+extension ParameterKind {
+    fileprivate var words: [String] {
+        switch self {
+        case .numberOrWord(_, _, let words), .integerOrWord(_, _, let words), .choice(let words): words
+        case .numbers(let ranges): ranges.map(\.name)
+        case .number, .numberOrPair, .integer, .boolean, .text, .region, .length, .distance, .path, .size, .color,
+            .picture, .layer:
+            []
+        }
+    }
+
+    /// False if a minimum exceeds its maximum.
+    fileprivate var hasRange: Bool {
+        switch self {
+        case .number(let minimum, let maximum), .numberOrPair(let minimum, let maximum),
+            .numberOrWord(let minimum, let maximum, _):
+            minimum <= maximum
+        case .integer(let minimum, let maximum), .integerOrWord(let minimum, let maximum, _): minimum <= maximum
+        case .numbers(let ranges): ranges.allSatisfy { $0.minimum <= $0.maximum }
+        case .length(let limit): limit.pixels >= 0 && limit.percent >= 0
+        case .choice, .boolean, .text, .region, .distance, .path, .size, .color, .picture, .layer: true
+        }
+    }
+}
+
+extension ParameterRule {
+    fileprivate var words: [String] {
+        switch self {
+        case .implies(let parameter, let value, let other, let required): [parameter, value, other, required]
+        case .excludes(let parameter, let value, let other): [parameter, value, other]
+        case .replaces(let parameter, let others): [parameter] + others
+        case .needs(let parameter, let other, let words): [parameter, other] + words
+        }
+    }
+}
