@@ -3,20 +3,28 @@ import Confinement
 import Testing
 
 @Suite struct WorkerSandboxTests {
-    private func mode(_ word: String?) throws -> SandboxMode {
-        try WorkerSandbox.mode { name in name == "PENUMBRA_SANDBOX" ? word : nil }
+    private func sandbox(_ word: String?, folders: String? = nil, getsOpenFiles: Bool = true) throws -> WorkerSandbox {
+        try WorkerSandbox(
+            in: { ["PENUMBRA_SANDBOX": word, "PENUMBRA_SANDBOX_FOLDERS": folders][$0] ?? nil },
+            getsOpenFiles: getsOpenFiles)
     }
 
     @Test func `a worker that nobody tells has the default`() throws {
-        #expect(try mode(nil) == .auto)
-        #expect(try mode("auto") == .auto)
-        #expect(try mode("require") == .require)
-        #expect(try mode("off") == .off)
+        #expect(try sandbox(nil) == WorkerSandbox(mode: .auto, mayWrite: false))
+        #expect(try sandbox("auto").mode == .auto)
+        #expect(try sandbox("require").mode == .require)
+        #expect(try sandbox("off").mode == .off)
+    }
+
+    @Test func `a worker may write if it creates folders, or gets no open files`() throws {
+        #expect(try sandbox(nil, folders: "yes").mayWrite)
+        #expect(try !sandbox(nil, folders: "no").mayWrite)
+        #expect(try sandbox(nil, getsOpenFiles: false).mayWrite)
     }
 
     @Test func `a word that a worker does not know is refused, because it may be stricter`() {
-        #expect(throws: WorkerSandboxError.unknownMode("strict")) { try mode("strict") }
-        #expect(throws: WorkerSandboxError.unknownMode("")) { try mode("") }
+        #expect(throws: WorkerSandboxError.unknownMode("strict")) { try sandbox("strict") }
+        #expect(throws: WorkerSandboxError.unknownMode("")) { try sandbox("") }
         #expect(
             "\(WorkerSandboxError.unknownMode("strict"))"
                 == "PENUMBRA_SANDBOX is 'strict', which this penumbra-worker does not know; reinstall both programs together"
@@ -24,14 +32,15 @@ import Testing
     }
 
     @Test func `without a sandbox, nothing is entered and nothing is missing`() throws {
-        let report = try WorkerSandbox.enter(.off)
+        let report = try sandbox("off").enter()
         #expect(report == .off)
+        #expect(report.missing.isEmpty)
     }
 
     @Test func `a process with threads is not confined by halves`() {
         // This one has many, and goes on as it is.
         #expect {
-            try WorkerSandbox.enter(.auto)
+            _ = try sandbox("auto").enter()
         } throws: { error in
             if case WorkerSandboxError.tooManyThreads(let count) = error { count > 1 } else { false }
         }

@@ -32,6 +32,7 @@ import Testing
     private struct Summary: Decodable {
         struct Sandbox: Decodable, Equatable {
             let calls: Bool
+            let files: String
             let missing: [String]
         }
 
@@ -48,13 +49,13 @@ import Testing
         let result = try await penumbra("run", "job.yaml", "--json", sandbox: mode)
         #expect(result.code == 0, "\(result.errors)")
         #expect(result.errors == "")
-        #expect(try sandbox(result) == .init(calls: true, missing: []))
+        #expect(try sandbox(result) == .init(calls: true, files: "handed over", missing: []))
         #expect(workspace.exists("out/a.png"))
         let receipt = try #require(workspace.files(below: "out").first { $0.hasSuffix(".json") })
         let text = String(decoding: try workspace.read("out/\(receipt)"), as: UTF8.self)
         #expect(text.contains(#""sandbox" : {"#), "\(text)")
         let shown = try await penumbra("show", "test", "--json")
-        #expect(shown.output.contains(#""sandbox":{"calls":true,"missing":[]}"#), "\(shown.output)")
+        #expect(shown.output.contains(#""sandbox":{"calls":true,"files":"handed over","missing":[]}"#), "\(shown.output)")
     }
 
     @Test func `without it, workers and outputs are as before`() async throws {
@@ -64,7 +65,7 @@ import Testing
         let bytes = try outputs.map { try workspace.read("out/\($0)") }
         let free = try await penumbra("run", "job.yaml", "--json", sandbox: "off")
         #expect(free.code == 0, "\(free.errors)")
-        #expect(try sandbox(free) == .init(calls: false, missing: []))
+        #expect(try sandbox(free) == .init(calls: false, files: "any", missing: []))
         #expect(try outputs.map { try workspace.read("out/\($0)") } == bytes)
     }
 
@@ -102,11 +103,36 @@ import Testing
         #expect(!workspace.exists("out"))
     }
 
+    @Test func `workers that create folders may write, and runs say so`() async throws {
+        try workspace.writeManifest(inputs: "photos/a.png", output: "out/{stem}.dzi")
+        let result = try await penumbra("run", "job.yaml", "--json", sandbox: "require")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(try sandbox(result) == .init(calls: true, files: "any", missing: []))
+        let tile = try #require(workspace.files(below: "out").first { $0.hasSuffix("0_0.jpeg") })
+        let mode = try FileManager.default.attributesOfItem(atPath: "\(workspace.path)/out/\(tile)")[.posixPermissions]
+        #expect(mode as? Int == 0o644)
+    }
+
+    @Test func `a plugin cannot write a file, and the worker goes on`() async throws {
+        try await workspace.buildPlugin(
+            "evil",
+            render: #"copy(tile); if (open("\#(workspace.path)/mark", O_CREAT | O_WRONLY, 0600) >= 0) abort();"#)
+        try workspace.writeManifest(filters: "[evil]")
+        let plugins = ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"]
+        let result = try await Program.run("run", "job.yaml", in: workspace, environment: plugins)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(!workspace.exists("mark"))
+        let free = try await Program.run(
+            "run", "job.yaml", in: workspace, environment: plugins.merging(["PENUMBRA_SANDBOX": "off"]) { $1 })
+        #expect(free.code == 1)
+        #expect(workspace.exists("mark"))
+    }
+
     @Test func `doctor says what holds and what is missing`() async throws {
         let whole = try await penumbra("doctor")
         #expect(
             whole.output.contains(
-                "ok    sandbox: workers start no programs, open no sockets and touch no other process (a filter of system calls)\n"
+                "ok    sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of their tasks (a filter of system calls)\n"
             ), "\(whole.output)")
         let partial = try await penumbra("doctor", under: "EPERM")
         #expect(

@@ -5,39 +5,62 @@ import Glibc
 /// Keeps a worker process from the rest of the machine, by the kernel. A worker decodes pictures of strangers and runs plugins, so
 /// any code may run in it.
 ///
-/// A filter of system calls refuses what a worker does not need: programs, processes, sockets, signals to others. It holds
-/// for ever. `system_calls.c` has the list.
-package enum WorkerSandbox {
-    /// The mode that the environment asks for. A worker that somebody starts by hand has the default.
-    package static func mode(in variable: (String) -> String?) throws(WorkerSandboxError) -> SandboxMode {
-        guard let word = variable(SandboxMode.variable) else { return .auto }
+/// A filter of system calls refuses what a worker does not need: programs, processes, sockets, signals to others, and files to write
+/// but those that it is handed. It holds for ever. `system_calls.c` has the list.
+package struct WorkerSandbox: Hashable, Sendable {
+    package let mode: SandboxMode
+    /// Whether it may open files for writing, and create, rename and remove files.
+    package let mayWrite: Bool
+
+    package init(mode: SandboxMode, mayWrite: Bool) {
+        self.mode = mode
+        self.mayWrite = mayWrite
+    }
+
+    /// The sandbox that the environment asks for. A worker that somebody starts by hand has the default.
+    ///
+    /// - Parameter getsOpenFiles: Whether the process needs no other files to write. Otherwise it must be able to open them.
+    package init(in variable: (String) -> String?, getsOpenFiles: Bool) throws(WorkerSandboxError) {
+        let word = variable(SandboxMode.variable) ?? SandboxMode.auto.rawValue
         guard let mode = SandboxMode(rawValue: word) else { throw .unknownMode(word) }
-        return mode
+        self.init(mode: mode, mayWrite: !getsOpenFiles || variable(SandboxMode.folderVariable) == "yes")
+    }
+
+    /// Before ``enter()``: from now on, a thread that the filter ends says why, on standard error. No memory of the process is written
+    /// to a file when it crashes, because it has foreign pictures, and nothing limits where the file is.
+    package func prepare() {
+        guard mode != .off else { return }
+        calls_explain_end()
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        // A lower limit is always allowed.
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 
     /// Confines this process for ever. Cost: less than a millisecond.
     ///
     /// - Precondition: it has one thread, because a filter holds for a thread and those that it starts.
     /// - Throws: if the mode requires what is missing, or if the process has more threads.
-    package static func enter(_ mode: SandboxMode) throws(WorkerSandboxError) -> SandboxReport {
+    package func enter() throws(WorkerSandboxError) -> SandboxReport {
         guard mode != .off else { return .off }
         let threads = calls_threads()
         guard threads <= 1 else { throw .tooManyThreads(threads) }
-        let code = threads < 0 ? threads : calls_refuse()
-        guard code < 0 else { return SandboxReport(limitsCalls: true) }
-        let reason = reason(-code, isOfThreads: threads < 0)
+        let code = threads < 0 ? threads : Self.refuseCalls(mayWrite: mayWrite)
+        guard code < 0 else { return SandboxReport(limitsCalls: true, files: mayWrite ? .any : .handedOver) }
+        let reason = Self.reason(-code, isOfThreads: threads < 0)
         guard mode != .require else { throw .incomplete([reason]) }
-        return SandboxReport(limitsCalls: false, missing: [reason])
+        return SandboxReport(limitsCalls: false, files: .any, missing: [reason])
     }
 
-    /// Likewise, for a child process that tries a plugin. Its parent reports what is missing.
-    package static func enterTrial() { _ = calls_refuse() }
-
-    /// From now on, a thread that the filter ends says why, on standard error.
-    package static func explainEnds() { calls_explain_end() }
+    /// For a child process that tries a plugin. Its parent reports what is missing. The child calls nothing else before.
+    package static func enterTrial() { _ = refuseCalls(mayWrite: false) }
 
     /// For a handler of SIGSYS: says why, and calls only what such a handler may.
     package static func explain(call: Int32) { calls_write_explanation(call) }
+
+    private static func refuseCalls(mayWrite: Bool) -> Int32 {
+        let code = calls_refuse()
+        return code < 0 || mayWrite ? code : calls_refuse_writing()
+    }
 
     private static func reason(_ code: Int32, isOfThreads: Bool) -> String {
         let words = String(cString: strerror(code))

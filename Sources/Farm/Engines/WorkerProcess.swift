@@ -88,6 +88,8 @@ package struct WorkerProcess: Sendable {
         for (key, value) in command.environment {
             values[Environment.Key(stringLiteral: key)] = value
         }
+        // Always set, so that a variable of the user does not decide.
+        values[Environment.Key(stringLiteral: SandboxMode.folderVariable)] = command.makesFolders ? "yes" : "no"
         var plugins = command.plugins
         plugins.refused = command.refusals.all
         values[Environment.Key(stringLiteral: PluginConditions.variable)] = try plugins.text()

@@ -47,6 +47,10 @@ package struct JobPlan: Sendable {
     package let inputs: [InputFile]
     /// The names of formats whose outputs are folders.
     package let folderFormats: Set<String>
+    /// Whether some outputs are folders, which workers create themselves.
+    package var makesFolders: Bool {
+        frames.contains { frame in frame.formats.contains { folderFormats.contains($0) } }
+    }
     private let catalog: Catalog
     /// The stamps of the frames' inputs, if planning has read them.
     private let knownStamps: [FileStamp?]?

@@ -80,7 +80,8 @@ package struct OutputVerifier {
     /// Compares outputs with their records.
     package func compare(_ outputs: [RecordedOutput]) async throws -> [VerifiedOutput] {
         let verification = try await Verification(
-            outputs, search, settings: farm.runSettings, observer: listener.observer(of: "verify"), loop: loop)
+            outputs, search, settings: farm.runSettings, observer: listener.observer(of: "verify")
+        ) { loop() }
         try refuse(verification.stop)
         return verification.outputs
     }
@@ -102,9 +103,15 @@ package struct OutputVerifier {
         let scratch = try VerificationScratch(
             in: farm.settings.scratch.value ?? Self.temporaryFolder,
             name: String(UInt64.random(in: .min ... .max), radix: 36))
+        let catalog = try await farm.catalogOfFirstWorker()
+        let makesFolders = outputs.contains { output in
+            catalog.format(forExtension: PathText.split(name: PathNames.last(of: output.record.path)).ext)?.isFolder
+                == true
+        }
         let results = await Rerendering.run(
-            outputs, catalog: try await farm.catalogOfFirstWorker(), scratch: scratch.path, settings: farm.runSettings,
-            observer: listener.observer(of: "verify"), loop: loop)
+            outputs, catalog: catalog, scratch: scratch.path, settings: farm.runSettings,
+            observer: listener.observer(of: "verify")
+        ) { loop(makesFolders: makesFolders) }
         withExtendedLifetime(scratch) {}
         try refuse(results.stop)
         return results.outputs
@@ -114,7 +121,9 @@ package struct OutputVerifier {
         ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     }
 
-    private func loop() -> RunLoop { RunLoop(engine: farm.engine(), control: control) }
+    private func loop(makesFolders: Bool = false) -> RunLoop {
+        RunLoop(engine: farm.engine(makesFolders: makesFolders), control: control)
+    }
 
     private func refuse(_ stop: StopReason?) throws {
         guard let stop else { return }

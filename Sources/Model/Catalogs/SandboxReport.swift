@@ -8,25 +8,41 @@ public enum SandboxMode: String, Hashable, Sendable, Codable, CaseIterable {
 
     /// The environment variable by which a worker learns its mode.
     public static let variable = "PENUMBRA_SANDBOX"
+
+    /// The environment variable by which a worker learns that its outputs may be folders, which it creates itself: `yes` or `no`.
+    public static let folderVariable = "PENUMBRA_SANDBOX_FOLDERS"
 }
 
 /// What keeps a worker from the rest of the machine.
 public struct SandboxReport: Hashable, Sendable, Codable {
+    /// What a worker can write.
+    public enum Files: String, Hashable, Sendable, Codable {
+        /// Only the files of its tasks, which it gets as open files.
+        case handedOver = "handed over"
+        /// All files that its user can write.
+        case any
+    }
+
     /// Whether the kernel refuses the system calls that a worker does not need.
     public let limitsCalls: Bool
+    public let files: Files
     /// Why something of it is not in force, a sentence's second half each. Empty if all of it is, and if the settings want no sandbox.
     public let missing: [String]
 
     enum CodingKeys: String, CodingKey {
         case limitsCalls = "calls"
-        case missing
+        case files, missing
     }
 
-    public init(limitsCalls: Bool, missing: [String] = []) {
+    public init(limitsCalls: Bool, files: Files, missing: [String] = []) {
         self.limitsCalls = limitsCalls
+        self.files = files
         self.missing = missing
     }
 
+    /// The same for a worker that creates folders itself.
+    public var withFolders: SandboxReport { SandboxReport(limitsCalls: limitsCalls, files: .any, missing: missing) }
+
     /// The settings want no sandbox.
-    public static let off = SandboxReport(limitsCalls: false)
+    public static let off = SandboxReport(limitsCalls: false, files: .any)
 }

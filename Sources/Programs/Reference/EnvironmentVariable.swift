@@ -115,6 +115,9 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
 
     private static let own = [
         EnvironmentVariable("PENUMBRA_COORDINATOR", "The claim of a coordinator on a run.", audience: .penumbra),
+        EnvironmentVariable(
+            "PENUMBRA_SANDBOX_FOLDERS", "Whether a worker creates folders, so that it has to write by itself.",
+            audience: .penumbra),
         EnvironmentVariable("PENUMBRA_WORKER_MEMORY", "The memory that a worker may use.", audience: .penumbra),
         EnvironmentVariable("PENUMBRA_WORKER_PLUGINS", "The plugins that a worker may load.", audience: .penumbra),
         EnvironmentVariable(

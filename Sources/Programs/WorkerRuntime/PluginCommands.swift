@@ -14,9 +14,9 @@ import WorkerProtocol
 /// The commands of a worker program for plugins.
 enum PluginCommands {
     /// Prints the result of each check as a line of JSON. The caller kills this process if a plugin hangs.
-    static func check(_ path: String, _ mode: SandboxMode) throws {
-        if mode != .off { WorkerSandbox.explainEnds() }
-        _ = try WorkerSandbox.enter(mode)
+    static func check(_ path: String, _ sandbox: WorkerSandbox) throws {
+        sandbox.prepare()
+        _ = try sandbox.enter()
         let channel = Channel()
         let noise = PrintedNoise()
         func say(_ finding: PluginFinding) {
@@ -47,9 +47,9 @@ enum PluginCommands {
     }
 
     /// Lists all plugins that rendering workers use.
-    static func list(_ mode: SandboxMode) throws {
+    static func list(_ sandbox: WorkerSandbox) throws {
         let channel = Channel()
-        let installed = try InstalledPlugins(cancellation: TaskCancellation(), mode)
+        let installed = try InstalledPlugins(cancellation: TaskCancellation(), sandbox)
         let facts = installed.plugins.map {
             PluginFacts(
                 name: $0.name, version: $0.version, summary: $0.entry.descriptor.summary, path: $0.path,

@@ -114,7 +114,7 @@ struct InstalledPlugins: Sendable {
     /// process before it opens one.
     ///
     /// - Precondition: This process has one thread.
-    init(cancellation: TaskCancellation, _ mode: SandboxMode) throws {
+    init(cancellation: TaskCancellation, _ sandbox: WorkerSandbox) throws {
         let conditions = try Self.conditions()
         let confine: @convention(c) @Sendable () -> Void = { WorkerSandbox.enterTrial() }
         let loader = PluginLoader(
@@ -124,16 +124,16 @@ struct InstalledPlugins: Sendable {
                 isPinnedOnly: conditions.isPinnedOnly),
             isCancelled: CancellationQuestion { cancellation.isCancelled },
             trial: PluginTrial(
-                known: conditions.refused, confine: mode == .off ? nil : confine))
+                known: conditions.refused, confine: sandbox.mode == .off ? nil : confine))
         let foreign = Set(conditions.foreignFolders.map(PathKey.init))
-        var sandbox = SandboxReport.off
+        var report = SandboxReport.off
         let loaded = try loader.load(
             conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + Self.standardFolders
                 + [
                     PluginFolder(Self.programFolder, isImplicit: true)
                 ]
-        ) { () throws(WorkerSandboxError) in sandbox = try WorkerSandbox.enter(mode) }
-        self.sandbox = sandbox
+        ) { () throws(WorkerSandboxError) in report = try sandbox.enter() }
+        self.sandbox = report
         (plugins, problems) = (loaded.plugins, loaded.problems)
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }

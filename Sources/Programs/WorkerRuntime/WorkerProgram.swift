@@ -34,9 +34,10 @@ public enum WorkerProgram {
         case [Greeting.introductionFlag]: return serve(introducing: true)
         case ["describe"]: return describe()
         case ["examine"]: return examine()
-        case ["list-plugins"]: return attempt { try PluginCommands.list(try WorkerSandbox.mode(in: variable)) }
+        case ["list-plugins"]:
+            return attempt { try PluginCommands.list(try WorkerSandbox(in: variable, getsOpenFiles: true)) }
         case let words where words.count == 2 && words[0] == "check-plugin":
-            return attempt { try PluginCommands.check(words[1], try WorkerSandbox.mode(in: variable)) }
+            return attempt { try PluginCommands.check(words[1], try WorkerSandbox(in: variable, getsOpenFiles: true)) }
         case ["--version"]:
             print("penumbra-worker \(Version.penumbra)")
             return 0
@@ -77,14 +78,16 @@ public enum WorkerProgram {
     }
 
     /// Plugins are opened first, because that needs a process with one thread.
-    private static func toolbox() throws -> Toolbox {
+    ///
+    /// - Parameter getsOpenFiles: Whether this process gets the files that it writes as open descriptors, or writes none.
+    private static func toolbox(getsOpenFiles: Bool = true) throws -> Toolbox {
         let cancellation = TaskCancellation()
-        let mode = try WorkerSandbox.mode(in: variable)
-        if mode != .off { WorkerSandbox.explainEnds() }
+        let sandbox = try WorkerSandbox(in: variable, getsOpenFiles: getsOpenFiles)
+        sandbox.prepare()
         ProcessState.watch([STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO])
         ProcessState.record()
         // Language runtimes change the process state when they are opened. It is restored, and nobody is blamed.
-        let installed = try ProcessState.kept { Result { try InstalledPlugins(cancellation: cancellation, mode) } }
+        let installed = try ProcessState.kept { Result { try InstalledPlugins(cancellation: cancellation, sandbox) } }
             .result
             .get()
         ignoreSignals()
@@ -106,7 +109,7 @@ public enum WorkerProgram {
         ProcessPriority.apply(variable)
         let channel = Channel()
         do {
-            let toolbox = try toolbox()
+            let toolbox = try toolbox(getsOpenFiles: channel.carriesFiles)
             let memory = MemoryWatch(variable: variable)
             let orders = try OrderQueue(channel)
             // A worker that cannot render reports it before it gets a picture, so that no picture is blamed.

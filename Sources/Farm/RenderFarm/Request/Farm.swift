@@ -93,16 +93,22 @@ public struct Farm: Sendable {
     }
 
     /// An engine for one run.
-    package func engine() -> LocalEngine {
+    ///
+    /// - Parameter makesFolders: whether outputs are folders, which workers create themselves.
+    package func engine(makesFolders: Bool = false) -> LocalEngine {
         if let first = firstWorker.engine.withLock({ $0.take() }) {
-            if token == nil || token == first.token { return first.engine }
-            // The worker has another token, so a later coordinator would not recognise it.
+            if !makesFolders, token == nil || token == first.token { return first.engine }
+            // The worker may not create folders, or has another token, so that a later coordinator would not recognise it.
             first.engine.dismiss()
         }
-        return LocalEngine(command: workerOfRun)
+        return LocalEngine(command: workerOfRun(makesFolders: makesFolders))
     }
 
-    var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new().text)) }
+    func workerOfRun(makesFolders: Bool) -> WorkerCommand {
+        var worker = command(token ?? CoordinatorToken(run: RunName.new().text))
+        worker.makesFolders = makesFolders
+        return worker
+    }
 
     private func command(_ token: CoordinatorToken) -> WorkerCommand {
         var command = worker

@@ -197,8 +197,12 @@ package struct RunContext: Sendable {
     /// Identifies this command.
     let command = RunName.new().text
 
-    /// What keeps the workers of this machine from the rest of it. Nil if the work is done elsewhere.
-    var sandbox: SandboxReport? { farm.settings.engine.value.isCluster ? nil : preparation.catalog.sandbox }
+    /// What keeps the workers of a job from the rest of this machine. Nil if the work is done elsewhere.
+    func sandbox(of plan: JobPlan) -> SandboxReport? {
+        guard !farm.settings.engine.value.isCluster else { return nil }
+        let report = preparation.catalog.sandbox
+        return plan.makesFolders ? report.withFolders : report
+    }
 
     /// What is remembered of a run.
     package enum Memory: Hashable, Sendable {

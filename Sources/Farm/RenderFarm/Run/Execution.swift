@@ -68,14 +68,15 @@ struct Execution {
             settings: settings, tracker: tracker, recorder: recorder,
             recovered: recovered,
             receipts: ReceiptMaker(
-                prepared.job, run: job.folder, catalog: context.preparation.catalog, sandbox: context.sandbox,
+                prepared.job, run: job.folder, catalog: context.preparation.catalog,
+                sandbox: context.sandbox(of: prepared.plan),
                 now: currentTime),
             observer: collector ?? observer, now: currentTime)
         let loop = RunLoop(
             engine: engine, control: context.control.child(), deadline: context.deadline,
             continuesElsewhere: context.isContinued(job.folder))
         var summary = await run.run(loop)
-        summary.counts.sandbox = context.sandbox
+        summary.counts.sandbox = context.sandbox(of: prepared.plan)
         if let stop = summary.stop, handover.isWanted(job, after: stop) {
             // Nothing of the run may be removed, even if the next step fails.
             stage = .handedOver(job)
@@ -97,7 +98,7 @@ struct Execution {
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.rerun = prepared.rerun
-        counts.sandbox = context.sandbox
+        counts.sandbox = context.sandbox(of: prepared.plan)
         let (state, folder, isShared) = (context.state, job.folder, context.isShared)
         return try await Blocking.run { [counts] in
             try RunRecorder(

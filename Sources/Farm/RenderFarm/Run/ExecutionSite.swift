@@ -90,13 +90,15 @@ struct ExecutionSite {
         let claim = job.folder
         let folder = ShardFolder(claim.scratch)
         let farm = context.farm.working(for: claim)
+        let makesFolders = job.prepared.plan.makesFolders
         if context.isShared { claim.expectForeignTemporaries() }
         if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = context.sharing {
             if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
             let (control, workers) = (context.control, settings.workers.value)
             let recipient = PreparedShards(
-                setup(for: job).source, count: shards, command: farm.workerOfRun, workers: workers
+                setup(for: job).source, count: shards, command: farm.workerOfRun(makesFolders: makesFolders),
+                workers: workers
             ) { control.signals() }
             return HandoffEngine(folder: folder, recipient: recipient)
         }
@@ -109,7 +111,8 @@ struct ExecutionSite {
                     await Blocking.run { ShardFolder.remove(logs: logs) }
                 }
             }
-            return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
+            let engine = farm.engine(makesFolders: makesFolders)
+            return context.isShared ? AdoptingEngine(engine, folder: folder) : engine
         }
         if case .takenOver(let epoch) = claim.origin {
             await endArrays(of: folder, before: epoch, but: system.traits.engine)
@@ -146,7 +149,8 @@ struct ExecutionSite {
             folder: ShardFolder(claim.scratch), logs: logs(of: claim), run: claim.name,
             epoch: claim.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
             workers: Shard.Workers(
-                plugins: context.farm.worker.plugins, silence: settings.silence.value, sandbox: context.farm.sandbox),
+                plugins: context.farm.worker.plugins, silence: settings.silence.value, sandbox: context.farm.sandbox,
+                makesFolders: job.prepared.plan.makesFolders),
             succession: succession(of: claim.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))

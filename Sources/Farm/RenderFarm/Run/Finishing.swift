@@ -176,7 +176,8 @@ extension Finishing {
     private func repairReceipts(_ job: ClaimedJob) -> RunOutcome {
         let spec = job.prepared.job
         let maker = ReceiptMaker(
-            spec, run: job.folder, catalog: context.preparation.catalog, sandbox: context.sandbox, now: currentTime)
+            spec, run: job.folder, catalog: context.preparation.catalog,
+            sandbox: context.sandbox(of: job.prepared.plan), now: currentTime)
         guard let ledger = job.ledger, let maker else { return .done }
         do {
             let repair = try ReceiptRepair(
