@@ -136,8 +136,9 @@ let package = Package(
         .systemLibrary(name: "CXXHash", path: "Sources/Pixels/CXXHash", pkgConfig: "libxxhash"),
         .systemLibrary(name: "CVips", path: "Sources/Pixels/CVips", pkgConfig: "vips"),
         .target(name: "CPenumbraPlugin", path: "Sources/Pixels/CPenumbraPlugin"),
-        module("Pixels", "Digests", ["CXXHash", "ContentNames", "JobModel"]),
-        module("Pixels", "Raster", ["Geometry", "Catalogs"]),
+        module("Pixels", "FileAccess"),
+        module("Pixels", "Digests", ["CXXHash", "ContentNames", "JobModel", "FileAccess"]),
+        module("Pixels", "Raster", ["Geometry", "Catalogs", "FileAccess"]),
         .target(name: "CStreaming", path: "Sources/Pixels/CStreaming"),
         .target(name: "CCPUFeatures", path: "Sources/Pixels/CCPUFeatures"),
         module("Pixels", "Arithmetic"),
@@ -160,7 +161,8 @@ let package = Package(
             "Pixels", "Rendering",
             ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Digests"]),
         module(
-            "Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "CVips"]),
+            "Pixels", "ImageFiles",
+            ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "FileAccess", "CVips"]),
 
         // Farm
         module("Farm", "SafeFiles", ["JobModel"]),
@@ -168,7 +170,10 @@ let package = Package(
         module("Farm", "Planning", ["Catalogs", "JobModel", "SafeFiles"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
-        module("Farm", "Engines", ["Catalogs", "JobModel", "WorkerProtocol", "Scheduling", subprocess, system]),
+        .target(name: "CChannel", path: "Sources/Farm/CChannel"),
+        module(
+            "Farm", "Engines",
+            ["Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "CChannel", subprocess, system]),
         module(
             "Farm", "Shards",
             ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "Engines"]),
@@ -254,8 +259,8 @@ let package = Package(
             "Programs", "WorkerRuntime",
             [
                 "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "Filters",
-                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "Confinement", "CCrashRecord",
-                "CProcessState",
+                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "FileAccess", "CChannel", "Confinement",
+                "CCrashRecord", "CProcessState",
             ]),
         module(
             "Programs", "Reference",
@@ -316,7 +321,7 @@ let package = Package(
             ],
             path: "Tests/Benchmarks/PluginOverhead", swiftSettings: settings),
         .executableTarget(
-            name: "penumbra-faults", dependencies: [argumentParser], path: "Tests/FaultHarness",
+            name: "penumbra-faults", dependencies: ["CChannel", argumentParser], path: "Tests/FaultHarness",
             resources: [
                 .embedInCode("Shims/clock.c"), .embedInCode("Shims/power.c"), .embedInCode("Shims/plugin.c"),
                 .embedInCode("Shims/place.c"),

@@ -19,6 +19,7 @@ import Testing
         "CCrypto": ["ContentNames", "HTTPService"],
         "CZlib": ["Page"],
         "CConfinement": ["Confinement"],
+        "CChannel": ["Engines", "WorkerRuntime"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],

@@ -26,6 +26,13 @@ static inline const char *_Nullable penumbra_library_path(void) {
     return find && find(dlsym(NULL, "vips_init"), &info) ? info.file : NULL;
 }
 
+// A file in memory without a name, which executed programs do not inherit; −1 when there is none. (`memfd_create`, which C's headers
+// show only to GNU sources.)
+static inline int penumbra_memory_file(void) {
+    int (*create)(const char *, unsigned) = (int (*)(const char *, unsigned))dlsym(NULL, "memfd_create");
+    return create ? create("input", 1 /* MFD_CLOEXEC */) : -1;
+}
+
 // Buffers of rows and tiles are of the same few sizes again and again. Without this the C library gives each of them
 // back to the kernel, which clears it anew: on a large picture that took most of the time (19 million page faults).
 static inline void penumbra_keep_freed_memory(void) {

@@ -1,4 +1,5 @@
 import CXXHash
+package import FileAccess
 package import Glibc
 package import JobModel
 
@@ -12,18 +13,24 @@ package struct DigestFileError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension Digest {
-    /// The digest of a file's content, read with a buffer of 1 MiB whatever the file's size.
-    package init(ofFileAt path: String) throws(DigestFileError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw DigestFileError(path: path, code: errno) }
+    /// The digest of a file's content, read with a buffer of 1 MiB whatever the file's size. A pipe is an error.
+    package init(ofFileAt path: String, openedBy opener: FileOpener = FileOpener()) throws(DigestFileError) {
+        let descriptor: Int32
+        do {
+            descriptor = try opener.open(path, O_RDONLY).descriptor
+        } catch {
+            throw DigestFileError(path: path, code: error.code)
+        }
         defer { close(descriptor) }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var stream = DigestStream()
+        var position = 0
         while true {
-            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
             if count == 0 { break }
             if count > 0 {
                 stream.update(buffer.span.bytes.extracting(0..<count))
+                position += count
             } else if errno != EINTR {
                 throw DigestFileError(path: path, code: errno)
             }

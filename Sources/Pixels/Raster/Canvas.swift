@@ -1,4 +1,5 @@
 public import Catalogs
+package import FileAccess
 public import Geometry
 import Glibc
 
@@ -33,7 +34,13 @@ public final class Canvas: Sendable {
     /// an error if the file exists. No file is left after an error.
     public init(creating path: String, header: CanvasHeader) throws(CanvasError) {
         self.header = header
-        file = try CanvasFile(creating: path, bytes: header.bytes)
+        file = try CanvasFile(creating: path, bytes: header.bytes, opener: FileOpener())
+    }
+
+    /// The same, with a file that may have been handed over. Then it is not removed after an error.
+    package init(creating path: String, header: CanvasHeader, openedBy opener: FileOpener) throws(CanvasError) {
+        self.header = header
+        file = try CanvasFile(creating: path, bytes: header.bytes, opener: opener)
     }
 
     /// Opens a file that has exactly the header's bytes.
@@ -119,16 +126,29 @@ struct CanvasFile: ~Copyable, Sendable {
 
     /// Creates a new file of `bytes` bytes and reserves its blocks, so that writing never fails because of a full disk.
     ///
-    /// An existing file is an error. After a failure no file is left.
-    init(creating path: String, bytes: Int) throws(CanvasError) {
+    /// An existing file is an error. After a failure no file is left, unless it was handed over.
+    init(creating path: String, bytes: Int, opener: FileOpener) throws(CanvasError) {
         self.path = path
-        descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Self.error(.create, path, errno) }
+        let opened = Self.create(path, opener)
+        descriptor = opened.descriptor
+        guard descriptor >= 0 else { throw Self.error(.create, path, opened.code) }
         var code: Int32 = 0
         repeat { code = bytes == 0 ? 0 : posix_fallocate(descriptor, 0, bytes) } while code == EINTR
         guard code == 0 else {
-            unlink(path)  // it was just created and is empty
+            if !opened.isHanded { unlink(path) }  // it was just created and is empty
             throw Self.error(.allocate, path, code)
+        }
+    }
+
+    /// - Returns: descriptor −1 and an error code if the file cannot be created.
+    private static func create(
+        _ path: String, _ opener: FileOpener
+    ) -> (descriptor: Int32, isHanded: Bool, code: Int32) {
+        do {
+            let opened = try opener.open(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o644)
+            return (opened.descriptor, opened.isHanded, 0)
+        } catch {
+            return (-1, false, error.code)
         }
     }
 

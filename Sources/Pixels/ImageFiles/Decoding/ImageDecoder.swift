@@ -1,5 +1,6 @@
 import CVips
 import Catalogs
+package import FileAccess
 package import Geometry
 package import JobModel
 package import Kernels
@@ -34,6 +35,7 @@ package final class ImageDecoder {
     let drawing: DrawingTime.Drawing?
     let orientation: Orientation
     let limits: DecodeLimits
+    private let opener: FileOpener
     /// Whether samples are linear light premultiplied by alpha.
     let isLinear: Bool
     /// The source of the pixels, until they are read.
@@ -42,15 +44,17 @@ package final class ImageDecoder {
     /// Opens a file and reads its header. No pixel is decoded, and no memory is allocated for pixels.
     ///
     /// - Parameter name: the file's name for messages; nil for its path.
+    /// - Parameter opener: opens the file, and has the scratch file for a large picture that is turned.
     /// - Parameter shrink: 2, 4 or 8 for a picture of that fraction of its width and height, rounded up, if the format's
     ///   decoder supports it (see ``ImageHeader/canShrink``).
     /// - Parameter isFine: whether samples of 8 bits are delivered as 16.
     package init(
-        path: String, name: String? = nil, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1,
-        pages: PageChoice = .first, isFine: Bool = false
+        path: String, name: String? = nil, openedBy opener: FileOpener = FileOpener(), limits: DecodeLimits,
+        color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first, isFine: Bool = false
     ) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
-        let stored = try StoredPicture(path: path, name: name, shrink: shrink, pages: pages)
+        self.opener = opener
+        let stored = try StoredPicture(path: path, name: name, openedBy: opener, shrink: shrink, pages: pages)
         try stored.checkSize(maxPixels: limits.maxPixels)
         let picture = try Self.convert(stored, color)
         metadata = picture.metadata
@@ -191,7 +195,7 @@ extension ImageDecoder {
 
     private func wholeStore() throws(ImageFileError) -> PixelStore {
         do throws(PixelStore.MappingError) {
-            return try PixelStore(byteCount: storedShape.byteCount, limits: limits)
+            return try PixelStore(byteCount: storedShape.byteCount, limits: limits, opener: opener)
         } catch {
             throw ImageFileError(path: file.path, .system(.turn, errno: error.errno))
         }

@@ -1,5 +1,6 @@
 import CVips
 import Catalogs
+import FileAccess
 import Geometry
 import Glibc
 import JobModel
@@ -20,8 +21,10 @@ struct StoredPicture: ~Copyable {
     ///
     /// - Parameter name: the file's name for messages; nil for its path.
     /// - Parameter shrink: 2, 4 or 8 for a picture of that fraction of its size, if the format supports it; else 1.
-    init(path: String, name: String?, shrink: Int, pages: PageChoice) throws(ImageFileError) {
-        let file = try InputFile(path: path, name: name)
+    init(
+        path: String, name: String?, openedBy opener: FileOpener, shrink: Int, pages: PageChoice
+    ) throws(ImageFileError) {
+        let file = try InputFile(path: path, name: name, openedBy: opener)
         guard file.size > 0 else { throw ImageFileError(path: file.path, .empty) }
         try self.init(file: file, shrink: shrink, pages: pages)
     }
@@ -87,10 +90,11 @@ struct StoredPicture: ~Copyable {
     private static func load(
         _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice, _ access: VipsAccess
     ) throws(ImageFileError) -> VipsImageReference {
+        let name = format.loader.opensByName ? try file.openName() : nil
         do throws(VipsError) {
             let call = try VipsCall(format.loader.operation)
-            if format.loader.opensByName {
-                call.set("filename", to: file.openName)
+            if let name {
+                call.set("filename", to: name)
             } else {
                 call.set("source", to: try VipsReference.reading(file))
             }
@@ -346,26 +350,53 @@ struct TIFFStrips {
 final class PixelStore {
     let bytes: UnsafeMutableRawBufferPointer
     private let isMapped: Bool
+    /// Called when the memory is not used any more.
+    private let release: () -> Void
 
     /// Allocates ordinary memory.
     init(byteCount: Int) {
         bytes = .allocate(byteCount: byteCount, alignment: 64)
         isMapped = false
+        release = {}
     }
 
     /// Allocates memory for a whole picture, in a file without a name if it is large.
     ///
     /// The file's blocks are allocated in advance, so that a full disk causes an error here instead of a SIGBUS later.
-    init(byteCount: Int, limits: DecodeLimits) throws(MappingError) {
+    ///
+    /// - Parameter opener: may have been handed such a file. Otherwise one is created in the scratch folder.
+    init(byteCount: Int, limits: DecodeLimits, opener: FileOpener) throws(MappingError) {
         isMapped = byteCount > limits.memoryBytes
-        bytes =
-            isMapped
-            ? try Self.map(byteCount, in: limits.scratchFolder) : .allocate(byteCount: byteCount, alignment: 64)
+        guard isMapped else {
+            bytes = .allocate(byteCount: byteCount, alignment: 64)
+            release = {}
+            return
+        }
+        let handed: FileOpener.ScratchRange?
+        do {
+            handed = try opener.takeScratch(byteCount)
+        } catch {
+            throw MappingError(errno: error.code)
+        }
+        guard let handed else {
+            bytes = try Self.map(byteCount, in: limits.scratchFolder)
+            release = {}
+            return
+        }
+        defer { close(handed.descriptor) }
+        do throws(MappingError) {
+            bytes = try Self.map(handed.descriptor, handed.range)
+        } catch {
+            opener.giveBackScratch(handed.range)
+            throw error
+        }
+        release = { opener.giveBackScratch(handed.range) }
     }
 
     deinit {
         if isMapped {
             munmap(bytes.baseAddress, bytes.count)
+            release()
         } else {
             bytes.deallocate()
         }
@@ -383,8 +414,15 @@ final class PixelStore {
         unlink(name)
         let allocated = posix_fallocate(descriptor, 0, off_t(byteCount))
         guard allocated == 0 else { throw MappingError(errno: allocated) }
-        let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        return try map(descriptor, 0..<byteCount)
+    }
+
+    private static func map(
+        _ descriptor: Int32, _ range: Range<Int>
+    ) throws(MappingError) -> UnsafeMutableRawBufferPointer {
+        let address = mmap(
+            nil, range.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(range.lowerBound))
         guard let address, address != MAP_FAILED else { throw MappingError(errno: errno) }
-        return UnsafeMutableRawBufferPointer(start: address, count: byteCount)
+        return UnsafeMutableRawBufferPointer(start: address, count: range.count)
     }
 }

@@ -1,5 +1,6 @@
 import CVips
 import Catalogs
+package import FileAccess
 import FoundationEssentials
 import Geometry
 import Glibc
@@ -16,6 +17,7 @@ package enum ImageEncoder {
     /// flushes it and gives it its final name. If anything fails, the file is removed.
     ///
     /// - Parameters:
+    ///   - opener: opens the file. A file that it was handed is not removed.
     ///   - shape: the shape of the rows, after ``OutputConversion``.
     ///   - frames: the number of pictures of this shape, one below the other, in an animation.
     ///   - name: the name of the file in a folder, without extension.
@@ -25,8 +27,9 @@ package enum ImageEncoder {
     ///     function returns after the last call.
     /// - Throws: ``ImageFileError``, or the unchanged error of `rows`.
     package static func write(
-        to path: String, format: any ImageFormat, save: SaveOptions, shape: ImageShape, frames: Int = 1,
-        name: String = "image", metadata: ImageMetadata, rows: (Range<Int>) throws -> AnyRaster
+        to path: String, openedBy opener: FileOpener = FileOpener(), format: any ImageFormat, save: SaveOptions,
+        shape: ImageShape, frames: Int = 1, name: String = "image", metadata: ImageMetadata,
+        rows: (Range<Int>) throws -> AnyRaster
     ) throws {
         try VipsRuntime.startIfNeeded()
         VipsModules.load(for: format)
@@ -38,7 +41,7 @@ package enum ImageEncoder {
                 try withExtendedLifetime(feed) { try writeFolder(path, of: name, saver, feed, format) }
             }
         }
-        let file = try OutputFile(path: path, insertion: format.insertion(of: carried))
+        let file = try OutputFile(path: path, openedBy: opener, insertion: format.insertion(of: carried))
         do {
             try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape.repeated(frames), rows: rows)

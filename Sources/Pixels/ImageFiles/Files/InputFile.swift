@@ -1,3 +1,4 @@
+package import FileAccess
 import Glibc
 
 /// A file that is open for reading. It stores the first system error, because libvips would report it only as text.
@@ -16,13 +17,25 @@ package final class InputFile {
     let floats: [Int: FloatTIFF.Samples]
     private var position = 0
     private(set) var failure: Int32?
+    /// Whether it was handed over. Then this process may not be able to open it by any name.
+    private let isHanded: Bool
+    /// A copy in memory, for a library that opens files by names; −1 for none.
+    private var copy: Int32 = -1
     private var isOpenedByName = false
 
     /// - Parameter name: the file's name for messages; nil for its path.
-    package init(path: String, name: String? = nil) throws(ImageFileError) {
+    package init(
+        path: String, name: String? = nil, openedBy opener: FileOpener = FileOpener()
+    ) throws(ImageFileError) {
         self.path = name ?? path
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // non-blocking, so that a pipe does not hang
-        guard descriptor >= 0 else { throw ImageFileError(path: self.path, .open, errno: errno) }
+        let opened: FileOpener.Opened
+        do {
+            opened = try opener.open(path, O_RDONLY | O_NONBLOCK)  // non-blocking, so that a pipe does not hang
+        } catch {
+            throw ImageFileError(path: self.path, .open, errno: error.code)
+        }
+        isHanded = opened.isHanded
+        let descriptor = opened.descriptor
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
@@ -44,22 +57,46 @@ package final class InputFile {
     /// The same file with other bytes at some offsets, some of which may follow its end.
     init(_ file: InputFile, patches: [Patch], floats: [Int: FloatTIFF.Samples]? = nil) throws(ImageFileError) {
         path = file.path
-        descriptor = dup(file.descriptor)
+        descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
         guard descriptor >= 0 else { throw ImageFileError(path: file.path, .open, errno: errno) }
+        isHanded = file.isHanded
         size = patches.reduce(file.size) { max($0, $1.offset + $1.bytes.count) }
         ownSize = file.ownSize
         self.patches = file.patches + patches
         self.floats = floats ?? file.floats
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        if copy >= 0 { close(copy) }
+    }
 
-    /// A name by which this file can be opened again while it is open here.
+    /// A name by which this file can be opened again while it is open here. A file that was handed over is copied into
+    /// memory, because only the copy can be opened where this process is kept from opening files.
     ///
-    /// A library that opens it may report a disk failure as damage. ``findFailure()`` finds out.
-    var openName: String {
+    /// A library that opens the file may report a disk failure as damage. ``findFailure()`` finds out.
+    func openName() throws(ImageFileError) -> String {
         isOpenedByName = true
-        return "/proc/self/fd/\(descriptor)"
+        guard isHanded else { return "/proc/self/fd/\(descriptor)" }
+        if copy < 0 { try copyIntoMemory() }
+        return "/proc/self/fd/\(copy)"
+    }
+
+    private func copyIntoMemory() throws(ImageFileError) {
+        let memory = MemoryFile.create()
+        guard memory >= 0 else { throw ImageFileError(path: path, .open, errno: errno) }
+        var position: off_t = 0
+        while Int(position) < ownSize {
+            let count = sendfile(memory, descriptor, &position, ownSize - Int(position))
+            if count < 0, errno == EINTR { continue }
+            if count == 0 { break }  // the file has become shorter
+            guard count > 0 else {
+                let code = errno
+                close(memory)
+                throw ImageFileError(path: path, .read, errno: code)
+            }
+        }
+        copy = memory
     }
 
     /// The system error after a library could not read the file, if there was one. If the library opened the file itself, the

@@ -1,3 +1,4 @@
+import FileAccess
 import Glibc
 
 /// A file that is being written. It stores the first system error, because libvips would report it only as text, or hide it.
@@ -6,8 +7,9 @@ import Glibc
 package final class OutputFile {
     let path: String
     private var descriptor: Int32
-    /// False for a device or a pipe, which must not be removed.
-    private let isOrdinary: Bool
+    /// False for a device or a pipe, which must not be removed, and for a file that somebody else has created, who also
+    /// removes it.
+    private let isOwn: Bool
     private var position = 0
     private(set) var size = 0
     private(set) var failure: Int32?
@@ -18,14 +20,19 @@ package final class OutputFile {
     /// Creates the file, or truncates an existing one.
     ///
     /// - Parameter insertion: bytes to insert between those of ``writeEncoded(_:)``.
-    init(path: String, insertion: Insertion? = nil) throws(ImageFileError) {
+    init(path: String, openedBy opener: FileOpener, insertion: Insertion? = nil) throws(ImageFileError) {
         self.path = path
         self.insertion = insertion
-        // Never follows a link, because another user may have created it.
-        descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw ImageFileError(path: path, .create, errno: errno) }
+        let opened: FileOpener.Opened
+        do {
+            // Never follows a link, because another user may have created it.
+            opened = try opener.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o666)
+        } catch {
+            throw ImageFileError(path: path, .create, errno: error.code)
+        }
+        descriptor = opened.descriptor
         var status = stat()
-        isOrdinary = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        isOwn = !opened.isHanded && fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     deinit {
@@ -109,11 +116,11 @@ package final class OutputFile {
         if let failure { throw ImageFileError(path: path, .write, errno: failure) }
     }
 
-    /// Closes the file and removes it. Errors are reported already.
+    /// Closes the file, and removes it if it is its own. Errors are reported already.
     func discard() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
-        if isOrdinary { unlink(path) }
+        if isOwn { unlink(path) }
     }
 }
 
