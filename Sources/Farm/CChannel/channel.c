@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -81,4 +84,14 @@ int64_t channel_receive(int32_t channel, void *bytes, size_t count, int32_t *fil
 int32_t channel_open_nameless(const char *folder) {
     const int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     return file < 0 ? -errno : file;
+}
+
+int32_t channel_open_removed(const char *folder) {
+    char name[PATH_MAX];
+    const int length = snprintf(name, sizeof name, "%s/penumbra-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof name) return -ENAMETOOLONG;
+    const int file = mkostemp(name, O_CLOEXEC);
+    if (file < 0) return -errno;
+    unlink(name);
+    return file;
 }

@@ -140,7 +140,7 @@ final class WorkerPool: Sendable {
     /// One living process.
     private struct Member {
         let processID: pid_t
-        let outbox: AsyncStream<[UInt8]>.Continuation
+        let sender: OrderSender
         var endsByOrder = false
         /// The number of orders that the process was sent. Each order has a number of its own, though one lease may take
         /// several orders.
@@ -158,7 +158,7 @@ final class WorkerPool: Sendable {
 
         mutating func letGo(_ worker: WorkerID) {
             members[worker]?.endsByOrder = true
-            members[worker]?.outbox.finish()
+            members[worker]?.sender.finish()
         }
     }
 
@@ -179,41 +179,26 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// The orders for the process. The stream ends when the process may exit.
-    func add(_ worker: WorkerID, processID: pid_t) -> AsyncStream<[UInt8]> {
-        let (orders, outbox) = AsyncStream.makeStream(of: [UInt8].self)
+    /// A process that gets orders from now on.
+    func add(_ worker: WorkerID, processID: pid_t, _ sender: OrderSender) {
         state.withLock { state in
-            state.members[worker] = Member(processID: processID, outbox: outbox)
-            if state.isDismissed || state.retired.contains(worker.slot) {
-                state.members[worker]?.endsByOrder = true
-                outbox.finish()
-            }
+            state.members[worker] = Member(processID: processID, sender: sender)
+            if state.isDismissed || state.retired.contains(worker.slot) { state.letGo(worker) }
         }
-        return orders
     }
 
     /// After this, nothing is sent to the process, because its identifier may belong to another one.
-    func remove(_ worker: WorkerID) {
-        state.withLock { $0.members.removeValue(forKey: worker)?.outbox.finish() }
-    }
+    func remove(_ worker: WorkerID) { state.withLock { _ = $0.members.removeValue(forKey: worker) } }
 
+    /// Each order has a number of its own. A worker does each number once, so a repeated message does no harm. A lease may
+    /// be sent again if an earlier result of it is damaged.
     func start(_ lease: LeaseID, _ spec: TaskSpec, on worker: WorkerID) {
-        guard let number = number(lease, for: worker) else { return }
-        guard let message = try? FrameCodec.encode(Order.start(LeaseID(number), spec)) else {
-            // The order is too long to send. Killing the worker makes the task fail with a reason.
-            kill(worker)
-            return
-        }
-        state.withLock { _ = $0.members[worker]?.outbox.yield(message) }
-    }
-
-    /// The number of the next order. A worker does each number once, so a repeated message does no harm. A lease may be
-    /// sent again if an earlier result of it is damaged.
-    private func number(_ lease: LeaseID, for worker: WorkerID) -> Int? {
         state.withLock { state in
-            state.members[worker]?.lease = lease
-            state.members[worker]?.orders += 1
-            return state.members[worker]?.orders
+            guard var member = state.members[worker] else { return }
+            member.lease = lease
+            member.orders += 1
+            state.members[worker] = member
+            member.sender.send(LeaseID(member.orders), spec)
         }
     }
 

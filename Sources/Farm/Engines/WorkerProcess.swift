@@ -1,3 +1,4 @@
+import CChannel
 import Catalogs
 import FoundationEssentials
 import Glibc
@@ -19,7 +20,7 @@ package struct WorkerProcess: Sendable {
     /// A worker that is not ready by then hangs while it loads a library.
     package static let startLimit = Duration.seconds(60)
 
-    private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
+    private typealias Running = Execution<FileDescriptorInput, SequenceOutput, SequenceOutput>
 
     /// What is known of a process before its exit status.
     private struct Course: Sendable {
@@ -40,13 +41,24 @@ package struct WorkerProcess: Sendable {
     func live() async -> (Death, wasReady: Bool) {
         do {
             let result = try await ProcessStart.one { hasStarted in
-                try await Subprocess.run(
-                    .path(FilePath(command.executable)), arguments: arguments,
-                    environment: Self.environment(of: command), platformOptions: Self.platform, input: .inputWriter,
-                    output: .sequence, error: .sequence
-                ) { running in
-                    hasStarted()
-                    return await converse(with: running)
+                let conversation = Conversation()
+                let orders = try OrderChannel()
+                let sender = try sender(orders.ownEnd, conversation)
+                do {
+                    return try await Subprocess.run(
+                        .path(FilePath(command.executable)), arguments: arguments,
+                        environment: Self.environment(of: command), platformOptions: Self.platform,
+                        input: .fileDescriptor(orders.workersEnd, closeAfterSpawningProcess: false), output: .sequence,
+                        error: .sequence
+                    ) { running in
+                        hasStarted()
+                        orders.closeWorkersEnd()
+                        return await converse(with: running, sender, conversation)
+                    }
+                } catch {
+                    orders.closeWorkersEnd()
+                    await sender.endOfProcess()
+                    throw error
                 }
             }
             let course = result.closureResult
@@ -92,46 +104,42 @@ package struct WorkerProcess: Sendable {
         return options
     }
 
-    private func converse(with running: Running) async -> Course {
+    /// Sends the orders of one process.
+    private func sender(_ channel: Int32, _ conversation: Conversation) throws(ResourceLimitError) -> OrderSender {
+        let calls = OrderSender.Calls(
+            willSend: { conversation.course.withLock { $0.killsBefore = OutOfMemoryKills.count() } },
+            // Killing the worker makes the task fail with a reason.
+            cannotSend: { [workers, id] in workers.kill(id) })
+        return try OrderSender(channel, calls)
+    }
+
+    private func converse(with running: Running, _ sender: OrderSender, _ conversation: Conversation) async -> Course {
         let processID = running.processIdentifier.value
-        let orders = workers.add(id, processID: processID)
-        let conversation = Conversation()
+        workers.add(id, processID: processID, sender)
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await write(orders, to: running.standardInputWriter, conversation) }
             group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
             group.addTask { await limitStart(conversation) }
-            await readReports(running.standardOutput, conversation)
+            await readReports(running.standardOutput, sender, conversation)
             await noteClosedPipe(of: processID, conversation)
             // The process is dead or useless. Killing it again does no harm while nobody has reaped it.
             conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
             ProcessGroup.end(processID)
             workers.remove(id)
+            await sender.endOfProcess()
             group.cancelAll()
         }
         return conversation.course.withLock { $0 }
     }
 
-    private func write(
-        _ orders: AsyncStream<[UInt8]>, to writer: StandardInputWriter, _ conversation: Conversation
+    private func readReports(
+        _ output: SubprocessOutputSequence, _ sender: OrderSender, _ conversation: Conversation
     ) async {
-        do {
-            for await order in orders {
-                conversation.course.withLock { $0.killsBefore = OutOfMemoryKills.count() }
-                _ = try await writer.write(order)
-            }
-            try await writer.finish()
-        } catch {
-            // The process has ended. The end of its output reports that.
-        }
-    }
-
-    private func readReports(_ output: SubprocessOutputSequence, _ conversation: Conversation) async {
         var buffer = FrameBuffer()
         do {
             for try await chunk in output {
                 chunk.withUnsafeBytes { buffer.append($0) }
                 while let body = try buffer.next() {
-                    try receive(FrameCodec.decode(Report.self, from: body), conversation)
+                    try receive(FrameCodec.decode(Report.self, from: body), sender, conversation)
                 }
             }
         } catch {
@@ -158,9 +166,18 @@ package struct WorkerProcess: Sendable {
         conversation.course.withLock { $0.brokeProtocol = "it closed its pipe to the coordinator, and went on" }
     }
 
-    private func receive(_ report: Report, _ conversation: Conversation) throws {
+    private func receive(_ report: Report, _ sender: OrderSender, _ conversation: Conversation) throws {
         guard case .ready(let greeting) = report else {
-            if let report = try workers.report(report, of: id) { onEvent(.report(id, report)) }
+            guard let report = try workers.report(report, of: id) else { return }
+            switch report {
+            case .failed:
+                // The files are gone before anybody acts on the failure.
+                sender.removeFiles { [id, onEvent] in onEvent(.report(id, report)) }
+                return
+            case .finished: sender.forgetFiles()
+            case .ready, .inPlugins, .alive, .worn: break
+            }
+            onEvent(.report(id, report))
             return
         }
         guard greeting.protocolVersion == Greeting.currentVersion else {
@@ -168,6 +185,7 @@ package struct WorkerProcess: Sendable {
         }
         try workers.admit(greeting.versions)
         conversation.course.withLock { $0.becameReady = true }
+        sender.setFolderFormats(greeting.folderFormats)
         command.refusals.note(greeting.refused)
         introducing?(greeting.catalog)
         onEvent(.workerReady(id))

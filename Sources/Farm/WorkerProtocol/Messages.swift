@@ -11,8 +11,11 @@ package struct LeaseID: Hashable, Sendable, Codable {
 /// A message of the coordinator. A worker that reads the end of the stream exits at once.
 package enum Order: Hashable, Sendable, Codable {
     /// Does a task. The number identifies this order to this worker and grows with each: one lease may take several
-    /// orders. The owner of the pipe knows the lease, and reports contain the number.
-    case start(LeaseID, TaskSpec)
+    /// orders. The owner of the channel knows the lease, and reports contain the number.
+    ///
+    /// The open files come with the first byte of the order, in the order of the list. If a worker's standard input is a
+    /// pipe, it opens them by their paths.
+    case start(LeaseID, TaskSpec, [SentFile])
 }
 
 /// A message of a worker.
@@ -46,19 +49,22 @@ package struct Greeting: Hashable, Sendable, Codable {
     package let catalog: Catalog?
     /// Libraries that the worker did not open as plugins. The coordinator passes them on to later workers.
     package let refused: [RefusedLibrary]
+    /// The formats whose outputs are folders. The worker makes these itself.
+    package let folderFormats: [String]
 
     package init(
         protocolVersion: Int, versions: [String: String] = [:], catalog: Catalog? = nil,
-        refused: [RefusedLibrary] = []
+        refused: [RefusedLibrary] = [], folderFormats: [String] = []
     ) {
         self.protocolVersion = protocolVersion
         self.versions = versions
         self.catalog = catalog
         self.refused = refused
+        self.folderFormats = folderFormats
     }
 
     /// Raised when a message changes. Coordinator and workers of one installation always agree.
-    package static let currentVersion = 9
+    package static let currentVersion = 10
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"

@@ -33,4 +33,7 @@ int64_t channel_receive(int32_t channel, void *bytes, size_t count, int32_t *fil
 /* Creates a file without a name. -EOPNOTSUPP, -EISDIR or -EINVAL if the folder's file system, or the kernel, has none. */
 int32_t channel_open_nameless(const char *folder);
 
+/* Creates a file with a name in the folder, and removes the name at once. */
+int32_t channel_open_removed(const char *folder);
+
 #endif

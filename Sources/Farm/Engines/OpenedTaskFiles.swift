@@ -1,0 +1,99 @@
+import CChannel
+import Glibc
+package import WorkerProtocol
+
+/// The files of one order, open, until they have been sent.
+package struct OpenedTaskFiles: ~Copyable {
+    /// What the worker is told of them.
+    package private(set) var sent: [SentFile] = []
+    /// One for each file that is open.
+    package private(set) var descriptors: [Int32] = []
+    /// The files that the worker writes. They belong to this order alone.
+    package private(set) var written: [WrittenFile] = []
+
+    /// Opens all of them. Another process may follow links or block here, so call this from a thread that may wait.
+    ///
+    /// - Parameter nameless: creates a file without a name in a folder. It returns a descriptor, or a negative error code.
+    package init(
+        _ files: [TaskFile], nameless: (UnsafePointer<CChar>) -> Int32 = { channel_open_nameless($0) }
+    ) {
+        for file in files {
+            let descriptor = Self.open(file, nameless)
+            sent.append(SentFile(file, descriptor < 0 ? .failed(code: -descriptor) : .handed))
+            guard descriptor >= 0 else { continue }
+            descriptors.append(descriptor)
+            if file.use.isWritten, let new = WrittenFile(file.path, descriptor) { written.append(new) }
+        }
+    }
+
+    deinit { for file in descriptors { close(file) } }
+
+    /// - Returns: a descriptor, or a negative error code.
+    private static func open(_ file: TaskFile, _ nameless: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+        switch file.use {
+        // Without O_NONBLOCK a pipe would block here.
+        case .read: open(file.path, O_RDONLY | O_NONBLOCK, 0)
+        // Never follows a link, because another user may have created it.
+        case .create: open(file.path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666)
+        case .createNew: open(file.path, O_RDWR | O_CREAT | O_EXCL, 0o644)
+        case .scratch: openScratch(file.path, nameless)
+        }
+    }
+
+    private static func open(_ path: [UInt8], _ flags: Int32, _ mode: mode_t) -> Int32 {
+        while true {
+            let file = Glibc.open(path.terminated, flags | O_CLOEXEC, mode)
+            if file >= 0 { return file }
+            // A slow file system lets a signal interrupt it.
+            if errno != EINTR { return -errno }
+        }
+    }
+
+    /// File systems that have no files without names, such as NFS, get one that is removed at once.
+    private static func openScratch(_ folder: [UInt8], _ nameless: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+        let folder =
+            folder.isEmpty ? getenv("TMPDIR").map { Array(String(cString: $0).utf8) } ?? Array("/tmp".utf8) : folder
+        let file = nameless(folder.terminated)
+        guard [-EOPNOTSUPP, -EISDIR, -EINVAL].contains(file) else { return file }
+        return channel_open_removed(folder.terminated)
+    }
+}
+
+/// A file that was created, or emptied, for one order.
+package struct WrittenFile: Hashable, Sendable {
+    /// The bytes of its path.
+    package let path: [UInt8]
+    private let device: UInt
+    private let inode: UInt
+
+    /// Nil for a device or a pipe, which is never removed.
+    init?(_ path: [UInt8], _ descriptor: Int32) {
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.path = path
+        (device, inode) = (UInt(found.st_dev), UInt(found.st_ino))
+    }
+
+    /// Removes the file, unless its path has another one by now. If it cannot be removed, the run's journal has it.
+    package func remove() {
+        var found = stat()
+        guard lstat(path.terminated, &found) == 0, UInt(found.st_dev) == device, UInt(found.st_ino) == inode else {
+            return
+        }
+        unlink(path.terminated)
+    }
+}
+
+extension TaskFile.Use {
+    fileprivate var isWritten: Bool {
+        switch self {
+        case .create, .createNew: true
+        case .read, .scratch: false
+        }
+    }
+}
+
+extension [UInt8] {
+    /// A C string.
+    fileprivate var terminated: [CChar] { map { CChar(bitPattern: $0) } + [0] }
+}

@@ -1,0 +1,218 @@
+import CChannel
+import Dispatch
+import Glibc
+import Synchronization
+import SystemPackage
+package import WorkerProtocol
+
+/// Sends orders to one worker process over a socket, each with the files of its task, which it opens.
+///
+/// All calls that may block are on a thread of its own: opening and removing files, and sending. A file server that does
+/// not answer so blocks one worker only. The thread ends by ``endOfProcess()``, which must be called.
+package final class OrderSender: Sendable {
+    /// What the owner does on the sender's thread.
+    package struct Calls: Sendable {
+        /// An order is about to be sent.
+        let willSend: @Sendable () -> Void
+        /// An order cannot be sent, because it is too long.
+        let cannotSend: @Sendable () -> Void
+
+        package init(willSend: @escaping @Sendable () -> Void, cannotSend: @escaping @Sendable () -> Void) {
+            self.willSend = willSend
+            self.cannotSend = cannotSend
+        }
+    }
+
+    private enum Step: Sendable {
+        case send(LeaseID, TaskSpec)
+        /// The order has an answer, and its files belong to the coordinator.
+        case forget
+        /// The order has failed.
+        case remove(then: @Sendable () -> Void)
+        /// The process gets the end of its input.
+        case finish
+        /// The process has ended.
+        case end
+    }
+
+    private struct State {
+        var steps: [Step] = []
+        var folderFormats: Set<String> = []
+        /// The process has ended.
+        var isEnded = false
+        var isClosed = false
+    }
+
+    private let channel: Int32
+    private let calls: Calls
+    private let state = Mutex(State())
+    private let arrivals = DispatchSemaphore(value: 0)
+    private let end = AsyncStream.makeStream(of: Void.self)
+
+    /// - Parameter channel: a socket. The sender closes it.
+    /// - Throws: if no thread can be started. Then the channel is closed.
+    package init(_ channel: Int32, _ calls: Calls) throws(ResourceLimitError) {
+        self.channel = channel
+        self.calls = calls
+        let code = Self.startThread { [self] in run() }
+        guard code == 0 else {
+            close(channel)
+            throw ResourceLimitError(noThread: code, "start a process")
+        }
+    }
+
+    /// The formats whose outputs are folders, which the worker makes itself.
+    package func setFolderFormats(_ formats: [String]) { state.withLock { $0.folderFormats = Set(formats) } }
+
+    /// Returns at once.
+    ///
+    /// - Parameter number: the order's own number.
+    package func send(_ number: LeaseID, _ spec: TaskSpec) { add(.send(number, spec)) }
+
+    /// The files of the last order belong to the coordinator from now on.
+    package func forgetFiles() { add(.forget) }
+
+    /// Removes the files that were created for the last order, and then calls the closure.
+    package func removeFiles(then body: @escaping @Sendable () -> Void) { add(.remove(then: body)) }
+
+    /// The worker gets the orders so far, and then the end of its input.
+    package func finish() { add(.finish) }
+
+    /// How long the end of a process waits for calls that block.
+    private static let patience = Duration.seconds(10)
+
+    /// The process has ended. Removes the files of its order. If a file server does not answer, this returns after a
+    /// while, and the thread does the rest when it can.
+    package func endOfProcess() async {
+        state.withLock { state in
+            guard !state.isEnded else { return }
+            state.steps.append(.end)
+            state.isEnded = true
+            arrivals.signal()
+            // A call that sends returns at once.
+            if !state.isClosed { shutdown(channel, Int32(SHUT_RDWR)) }
+        }
+        let ended = end.stream
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in ended {} }
+            // The sleep is cancelled when the thread has ended.
+            group.addTask { try? await Task.sleep(for: Self.patience) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func add(_ step: Step) {
+        state.withLock { state in
+            // Nobody is waiting for anything after the end.
+            guard !state.isEnded else { return }
+            state.steps.append(step)
+            arrivals.signal()
+        }
+    }
+}
+
+extension OrderSender {
+    private func run() {
+        var written: [WrittenFile] = []
+        steps: while true {
+            arrivals.wait()
+            let (step, isEnded) = state.withLock { ($0.steps.removeFirst(), $0.isEnded) }
+            switch step {
+            case .send(let number, let spec): if !isEnded { written = send(number, spec) }
+            case .forget: written = []
+            case .remove(let body):
+                for file in written { file.remove() }
+                written = []
+                body()
+            case .finish: shutdown(channel, Int32(SHUT_WR))
+            case .end: break steps
+            }
+        }
+        for file in written { file.remove() }
+        state.withLock { state in
+            state.isClosed = true
+            close(channel)
+        }
+        end.continuation.finish()
+    }
+
+    /// - Returns: the files that the worker writes.
+    private func send(_ number: LeaseID, _ spec: TaskSpec) -> [WrittenFile] {
+        let folderFormats = state.withLock { $0.folderFormats }
+        let files = OpenedTaskFiles(spec.files(folderFormats: folderFormats))
+        do {
+            let message = try FrameCodec.encode(Order.start(number, spec, files.sent))
+            calls.willSend()
+            send(message, files.descriptors)
+        } catch {
+            calls.cannotSend()
+        }
+        return files.written
+    }
+
+    private func send(_ message: [UInt8], _ descriptors: [Int32]) {
+        var (rest, files) = (message[...], descriptors)
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { bytes in
+                channel_send(channel, bytes.baseAddress, bytes.count, files, files.count)
+            }
+            if count == -Int64(ETOOMANYREFS), !state.withLock({ $0.isEnded }) {
+                // Too many descriptors of this user are on their way. Workers take them in milliseconds.
+                usleep(5000)
+                continue
+            }
+            // If it fails, the process has ended. The end of its output reports that.
+            guard count > 0 else { return }
+            files = []
+            rest = rest.dropFirst(Int(count))
+        }
+    }
+
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { run = body }
+    }
+
+    /// - Returns: 0, or the error code of the thread that could not be started.
+    private static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(Body(body))
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            }, context.toOpaque())
+        if code == 0 { pthread_detach(thread) } else { context.release() }
+        return code
+    }
+}
+
+/// The two ends of the socket that is a worker's standard input.
+final class OrderChannel: Sendable {
+    /// The ``OrderSender`` closes it.
+    let ownEnd: Int32
+    private let other: Mutex<Int32?>
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        let code = channel_make_pair(&ends)
+        guard code == 0 else {
+            throw ResourceLimitError(code: -code, "start a process") ?? Errno(rawValue: -code)
+        }
+        ownEnd = ends[0]
+        other = Mutex(ends[1])
+        workersEnd = FileDescriptor(rawValue: ends[1])
+    }
+
+    /// Valid until ``closeWorkersEnd()``.
+    let workersEnd: FileDescriptor
+
+    /// The worker has its own descriptor, or could not be started.
+    func closeWorkersEnd() {
+        if let file = other.withLock({ $0.take() }) { close(file) }
+    }
+
+    deinit { closeWorkersEnd() }
+}

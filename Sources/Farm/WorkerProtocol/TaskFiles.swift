@@ -1,0 +1,129 @@
+import Catalogs
+import JobModel
+
+/// A file that a task needs open. The coordinator opens it, and hands the open file to the worker with the order, because a
+/// worker, which decodes foreign pictures, may be kept from opening files.
+package struct TaskFile: Hashable, Sendable, Codable {
+    package enum Use: String, Hashable, Sendable, Codable {
+        case read
+        /// Is written. An existing file of that name is emptied.
+        case create
+        /// Is written. The file must not exist.
+        case createNew
+        /// A file without a name, for a large picture that must be turned. The path is its folder's.
+        case scratch
+    }
+
+    /// The bytes of the path.
+    package let path: [UInt8]
+    package let use: Use
+
+    package init(_ path: String, _ use: Use) { self.init(path: Array(path.utf8), use) }
+
+    package init(path: [UInt8], _ use: Use) {
+        self.path = path
+        self.use = use
+    }
+}
+
+/// A file of an order, as the coordinator opened it.
+package struct SentFile: Hashable, Sendable, Codable {
+    package enum Outcome: Hashable, Sendable, Codable {
+        /// Its descriptor is the next one of those that come with the order.
+        case handed
+        /// It could not be opened. The code is as in `errno.h`.
+        case failed(code: Int32)
+    }
+
+    package let file: TaskFile
+    package let outcome: Outcome
+
+    package init(_ file: TaskFile, _ outcome: Outcome) {
+        self.file = file
+        self.outcome = outcome
+    }
+}
+
+extension TaskSpec {
+    /// The kernel hands over 253 descriptors at once. Nearly all tasks need fewer than ten.
+    package static let mostFiles = 200
+
+    /// The files that the task needs open, each once. The worker opens other files by their paths: tiles, canvases and
+    /// their facts that other tasks have written, of which there may be thousands, and folders.
+    ///
+    /// - Parameter folderFormats: The formats whose outputs are folders.
+    package func files(folderFormats: Set<String>) -> [TaskFile] {
+        var known: Set<TaskFile> = []
+        return Array(allFiles(folderFormats).filter { known.insert($0).inserted }.prefix(Self.mostFiles))
+    }
+
+    private func allFiles(_ folders: Set<String>) -> [TaskFile] {
+        switch self {
+        case .probe(let task): task.input.files + pictures(task.chain, task.outputs)
+        case .frame(let task):
+            task.input.files + pictures(task.chain, task.outputs.map(\.spec))
+                + task.outputs.compactMap { output in
+                    output.temporaryPath.flatMap { created($0, output.spec, folders) }
+                }
+        case .canvas(let task):
+            task.input.files + pictures(task.chain, [task.output]) + [
+                TaskFile(task.canvasPath, .createNew), TaskFile(task.cellsPath, .create),
+                TaskFile(task.metadataPath, .create),
+            ]
+        case .tile(let task):
+            tiled(task)
+        case .stitch(let task): [created(task.temporaryPath, task.output, folders)].compactMap(\.self)
+        case .audit(let task): audited(task)
+        case .check(let task):
+            [TaskFile("", .scratch)]
+                + task.outputs.filter { !folders.contains($0.spec.format) }.map { TaskFile($0.expected.path, .read) }
+        case .preview(let task):
+            task.input.files + task.chains.flatMap { pictures($0, []) } + pictures([], [task.output] + task.others)
+                + [TaskFile(task.path, .create)]
+        case .compare(let task): task.files.map { TaskFile(path: $0.bytes ?? Array($0.path.utf8), .read) }
+        }
+    }
+
+    private func tiled(_ task: TileTask) -> [TaskFile] {
+        let pictures = pictures(task.chain, [])
+        return Self.scratch(for: pictures) + pictures + [TaskFile(task.tilePath, .createNew)]
+    }
+
+    private func audited(_ task: AuditTask) -> [TaskFile] {
+        let pictures = pictures(task.chain, task.outputs.map(\.spec))
+        return switch task.source {
+        case .input(let input): input.files + pictures
+        case .canvas: Self.scratch(for: pictures) + pictures
+        }
+    }
+
+    /// The pictures that filters read.
+    private func pictures(_ chain: [FilterInvocation], _ outputs: [OutputSpec]) -> [TaskFile] {
+        (chain + outputs.flatMap(\.chain)).picturePaths.map { TaskFile($0, .read) }
+    }
+
+    /// A picture of a filter may be large, and may have to be turned.
+    private static func scratch(for pictures: [TaskFile]) -> [TaskFile] {
+        pictures.isEmpty ? [] : [TaskFile("", .scratch)]
+    }
+
+    private func created(_ path: String, _ output: OutputSpec, _ folders: Set<String>) -> TaskFile? {
+        folders.contains(output.format) ? nil : TaskFile(path, .create)
+    }
+}
+
+extension InputSpec {
+    fileprivate var files: [TaskFile] {
+        [TaskFile(path: bytes ?? Array(path.utf8), .read), TaskFile(scratchFolder ?? "", .scratch)]
+    }
+}
+
+extension CanvasTask {
+    /// The path for the digests of the canvas's cells, beside it.
+    package var cellsPath: String { CanvasReference.cellsPath(of: canvasPath) }
+}
+
+extension CanvasReference {
+    /// The path of the digests of its cells.
+    package static func cellsPath(of canvas: String) -> String { "\(canvas).cells" }
+}
