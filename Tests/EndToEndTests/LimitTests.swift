@@ -42,13 +42,13 @@ import Testing
         #expect(result.code == 69)
         #expect(
             result.errors == """
-                cannot run 8 workers, which need 108 open files (4 could be had): this process may have no more than 90 \
+                cannot run 8 workers, which need 132 open files (2 could be had): this process may have no more than 90 \
                 open files (RLIMIT_NOFILE)
                    = raise the limit by 'ulimit -n', or by 'LimitNOFILE=' of a systemd unit; or give fewer --workers
 
                 """)
         #expect(!workspace.exists("out"))
-        #expect(try await run("ulimit -n 90", workers: 4).code == 0)
+        #expect(try await run("ulimit -n 90", workers: 2).code == 0)
     }
 
     @Test func `a worker that can open no more files blames no disk and no picture`() async throws {

@@ -28,7 +28,7 @@ final class WorkerConversation {
     /// The worker's answer to one order.
     func ask(_ spec: TaskSpec) throws -> Report {
         lastLease += 1
-        orders.fileHandleForWriting.write(Data(try FrameCodec.encode(Order.start(LeaseID(lastLease), spec))))
+        orders.fileHandleForWriting.write(Data(try FrameCodec.encode(Order.start(LeaseID(lastLease), spec, []))))
         return try next()
     }
 

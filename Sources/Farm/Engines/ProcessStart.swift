@@ -91,8 +91,9 @@ package enum DescriptorLimit {
     /// The coordinator's own needs: the database, locks, outputs, and what starts and watches processes.
     package static let own = 56
 
-    /// Three pipes, the process itself, and what is open while it starts.
-    package static let perWorker = 5
+    /// Two pipes and a socket, the process itself, what is open while it starts, and the files of an order: an input, an
+    /// output and one without a name.
+    package static let perWorker = 8
 
     /// Locks, the database and the indexes of one job.
     package static let perJob = 12

@@ -28,9 +28,11 @@ package final class FileOpener: Sendable {
     }
 
     /// A file could not be opened.
-    package struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// As in `errno.h`.
         package let code: Int32
+
+        package var description: String { String(cString: strerror(code)) }
     }
 
     /// A part of the file without a name that a task may use as memory.

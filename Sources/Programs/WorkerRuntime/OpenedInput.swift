@@ -1,5 +1,6 @@
 import Catalogs
 import Digests
+import FileAccess
 import Glibc
 import ImageFiles
 import JobModel
@@ -147,12 +148,16 @@ final class SourceFile {
     private let isRegular: Bool
 
     /// - Throws: A failure of the input, with a decoder's words.
-    init(_ path: String, bytes: [UInt8]?) throws {
+    init(_ path: String, bytes: [UInt8]?, openedBy opener: FileOpener) throws {
         self.path = path
-        self.bytes = (bytes ?? Array(path.utf8)) + [0]
-        // Without O_NONBLOCK a pipe would block here.
-        descriptor = Self.withCString(self.bytes) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        guard descriptor >= 0 else { throw ImageFileError(path: path, opening: errno) }
+        let bytes = bytes ?? Array(path.utf8)
+        self.bytes = bytes + [0]
+        do {
+            // Without O_NONBLOCK a pipe would block here.
+            descriptor = try opener.open(bytes, O_RDONLY | O_NONBLOCK).descriptor
+        } catch {
+            throw ImageFileError(path: path, opening: error.code)
+        }
         var found = stat()
         guard fstat(descriptor, &found) == 0 else {
             let code = errno

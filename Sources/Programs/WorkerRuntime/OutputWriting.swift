@@ -1,5 +1,6 @@
 import Catalogs
 import Digests
+import FileAccess
 import Geometry
 import Glibc
 import ImageFiles
@@ -20,7 +21,7 @@ extension TaskRunner {
             sampleFormat: rows.conversion.outputFormat)
         do {
             try ImageEncoder.write(
-                to: path, format: format, save: output.save, shape: shape, frames: frames, name: name,
+                to: path, openedBy: opener, format: format, save: output.save, shape: shape, frames: frames, name: name,
                 metadata: metadata
             ) { try rows.rows($0) }
         } catch let error as ImageFileError where error.path == path && ![.storage, .process].contains(error.kind) {
@@ -29,7 +30,7 @@ extension TaskRunner {
         }
         let (digest, bytes) =
             format.descriptor.isFolder
-            ? try finishFolder(path, syncs) : (try Digest(ofFileAt: path), try finish(path, syncs))
+            ? try finishFolder(path, syncs) : (try Digest(ofFileAt: path, openedBy: opener), try finish(path, syncs))
         let bands = rows.receipts()
         return OutputReceipt(
             path: path, digest: digest, bytes: bytes,
@@ -54,29 +55,50 @@ extension TaskRunner {
 
     /// Waits until the disk has the whole file, and returns its size. Otherwise a rename could survive a crash that the
     /// data does not.
-    private func finish(_ path: String, _ syncs: Bool) throws -> Int {
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw writeError(path, errno) }
+    ///
+    /// - Parameter mode: The mode that the file gets. Nil if it has the right one.
+    private func finish(_ path: String, _ syncs: Bool, mode: mode_t? = nil) throws -> Int {
+        let file: Int32
+        do {
+            file = try opener.open(path, O_RDONLY).descriptor
+        } catch {
+            throw writeError(path, error.code)
+        }
         defer { close(file) }
-        guard !syncs || fsync(file) == 0 else { throw writeError(path, errno) }
         var found = stat()
         guard fstat(file, &found) == 0 else { throw writeError(path, errno) }
+        if let mode, found.st_mode & 0o7777 != mode, fchmod(file, mode) != 0 { throw writeError(path, errno) }
+        guard !syncs || fsync(file) == 0 else { throw writeError(path, errno) }
         return Int(found.st_size)
     }
 
-    /// Waits until the disk has all files of a folder, and the folder's names.
+    /// Gives all files of a folder their modes, and waits until the disk has them, and the folder's names.
     private func finishFolder(_ path: String, _ syncs: Bool) throws -> (Digest, Int) {
-        let files = syncs ? try TreeDigest.files(in: path, under: "") : []
-        for file in files { _ = try finish("\(path)/\(file)", true) }
+        let files = try TreeDigest.files(in: path, under: "")
+        // libvips makes files that only their owner may read, and changes their modes by their paths, which a worker may
+        // be kept from. The folder has what the user's umask leaves of all rights.
+        let mode = try mode(ofFolder: path) & 0o666
+        for file in files { _ = try finish("\(path)/\(file)", syncs, mode: mode) }
+        guard syncs else { return try contents(ofFolder: path) }
         let folders = Set(
             files.flatMap { file in
                 let names = PathNames.all(in: file).dropLast()
                 return names.indices.map { PathKey(names[...$0].joined(separator: "/")) }
             })
         for folder in folders { _ = try finish("\(path)/\(folder.path)", true) }
-        _ = try finish(path, syncs)
+        _ = try finish(path, true)
+        return try contents(ofFolder: path)
+    }
+
+    private func contents(ofFolder path: String) throws -> (Digest, Int) {
         let tree = try TreeDigest(ofFolderAt: path)
         return (tree.digest, tree.bytes)
+    }
+
+    private func mode(ofFolder path: String) throws -> mode_t {
+        var found = stat()
+        guard lstat(path, &found) == 0 else { throw writeError(path, errno) }
+        return found.st_mode
     }
 
     private func writeError(_ path: String, _ code: Int32) -> any Error {

@@ -97,7 +97,7 @@ struct ChainExaminer {
     /// Reads the question from standard input. The caller kills this process if a plugin hangs.
     static func answer(_ toolbox: Toolbox, on channel: Channel) throws {
         var bytes: [UInt8] = []
-        while let more = channel.receive() { bytes += more }
+        while let more = channel.receive() { bytes += more.bytes }
         let question = try FrameCodec.decode(ExaminedChains.self, from: bytes)
         try channel.send(bytes: FrameCodec.json(ChainExaminer(toolbox: toolbox).examination(of: question)))
     }

@@ -146,7 +146,7 @@ extension TaskRunner {
             delays: Array(repeating: PreviewSheet.blinkTime, count: sheet.frames), repetitions: 0)
         do {
             try ImageEncoder.write(
-                to: task.path, format: format, save: save, shape: shape, frames: sheet.frames,
+                to: task.path, openedBy: opener, format: format, save: save, shape: shape, frames: sheet.frames,
                 metadata: ImageMetadata(icc: profile, animation: sheet.frames > 1 ? animation : nil)
             ) { rows in
                 conversion.convert(film.cropped(to: PixelRect(columns: film.rect.columns, rows: rows)))

@@ -154,7 +154,7 @@ extension TaskRunner {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        let content = Array("\(try Digest(ofFileAt: task.input.path))".utf8)
+        let content = Array("\(try Digest(ofFileAt: task.input.path, openedBy: opener))".utf8)
         return try zip(task.outputs, shrinkings).map { output, shrinking in
             // The digest depends on the bytes of pictures that filters read, not on their paths.
             let bare = { (picture: PictureReference) in PictureReference(path: "", digest: picture.digest) }

@@ -1,5 +1,6 @@
 import Catalogs
 import Digests
+import FileAccess
 import FoundationEssentials
 import Geometry
 import ImageFiles
@@ -27,7 +28,7 @@ extension TaskRunner {
         }
         let header = CanvasHeader(
             rect: decoder.header.rect, layout: decoder.header.layout, format: decoder.header.sampleFormat)
-        let canvas = try Canvas(creating: task.canvasPath, header: header)
+        let canvas = try Canvas(creating: task.canvasPath, header: header, openedBy: opener)
         var cells = CanvasCells(of: header.rect, profile: decoder.metadata.icc?.bytes ?? [])
         try decoder.readRows(bandHeight: CanvasCells.size) { band in
             try canvas.write(band)
@@ -38,18 +39,19 @@ extension TaskRunner {
         return CanvasReceipt(
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
-                shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath), frame: input.frame),
+                shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath, openedBy: opener),
+                frame: input.frame),
             metadataPath: task.metadataPath, metadataDigest: metadata, source: source)
     }
 
     private func save(_ metadata: ImageMetadata, to path: String) throws -> Digest {
+        let bytes = Array(try JSONEncoder().encode(metadata))
         do {
-            let data = try JSONEncoder().encode(metadata)
-            try data.write(to: URL(filePath: path))
-            return Digest(of: Array(data).span.bytes)
+            try opener.write(bytes, to: path)
         } catch {
             throw TaskFailure(.storage, "\(path): the picture's metadata cannot be kept: \(error)")
         }
+        return Digest(of: bytes.span.bytes)
     }
 
     func renderTile(_ task: TileTask) throws -> TileReceipt {
@@ -57,7 +59,7 @@ extension TaskRunner {
         let tile = try chain(task.chain, over: canvas, task.canvas).render(task.rect, from: canvas)
         let file = try Canvas(
             creating: task.tilePath,
-            header: CanvasHeader(rect: tile.rect, layout: tile.layout, format: tile.format))
+            header: CanvasHeader(rect: tile.rect, layout: tile.layout, format: tile.format), openedBy: opener)
         try file.write(tile)
         return TileReceipt(rect: task.rect, digest: tile.withBytes { Digest(of: $0) }, path: task.tilePath)
     }
@@ -190,8 +192,6 @@ struct CanvasCells: Sendable {
         self.profile = profile
     }
 
-    static func path(of canvas: String) -> String { "\(canvas).cells" }
-
     private var columns: Int { Self.columns(of: rect) }
 
     private static func columns(of rect: PixelRect) -> Int { (rect.width + size - 1) / size }
@@ -212,19 +212,20 @@ struct CanvasCells: Sendable {
     }
 
     /// - Returns: The digest of the file.
-    func save(beside canvas: String) throws -> Digest {
+    func save(beside canvas: String, openedBy opener: FileOpener) throws -> Digest {
         let bytes = bytes
+        let path = CanvasReference.cellsPath(of: canvas)
         do {
-            try Data(bytes).write(to: URL(filePath: Self.path(of: canvas)))
+            try opener.write(bytes, to: path)
         } catch {
-            throw TaskFailure(.storage, "\(Self.path(of: canvas)): the canvas's digests cannot be kept: \(error)")
+            throw TaskFailure(.storage, "\(path): the canvas's digests cannot be kept: \(error)")
         }
         return Digest(of: bytes.span.bytes)
     }
 
     /// - Parameter expected: The digest of the file.
     init(of rect: PixelRect, beside canvas: String, expected: Digest) throws(TaskFailure) {
-        let path = Self.path(of: canvas)
+        let path = CanvasReference.cellsPath(of: canvas)
         guard let bytes = (try? Data(contentsOf: URL(filePath: path))).map(Array.init),
             Digest(of: bytes.span.bytes) == expected
         else { throw TaskFailure(.damagedCanvas, "\(path): is gone, or not what was written") }

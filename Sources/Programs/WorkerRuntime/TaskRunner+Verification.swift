@@ -84,7 +84,7 @@ extension TaskRunner {
 
     private func check(_ output: CheckTask.Output) throws {
         if try output.spec.imageFormat.descriptor.isFolder { return try checkFolder(output) }
-        guard try Digest(ofFileAt: output.expected.path) == output.expected.digest else {
+        guard try Digest(ofFileAt: output.expected.path, openedBy: opener) == output.expected.digest else {
             throw TaskFailure(.mismatch, "the written file does not hold the bytes that were written")
         }
         let frames = output.expected.image.frames

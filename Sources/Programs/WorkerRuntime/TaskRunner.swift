@@ -1,5 +1,6 @@
 import Catalogs
 import Digests
+import FileAccess
 import Filters
 import Geometry
 import Glibc
@@ -15,6 +16,8 @@ import WorkerProtocol
 struct TaskRunner {
     let toolbox: Toolbox
     let watch: PluginWatch
+    /// Opens the task's files.
+    let opener: FileOpener
     /// The pictures of this task's filters.
     let pictures = PictureTally()
     /// The names, in messages, of files that it opens by other names.
@@ -49,7 +52,7 @@ struct TaskRunner {
     /// - Parameter input: Its limits also apply to pictures that filters read. Nil if they were inspected before.
     func chain(_ invocations: [FilterInvocation], for input: InputSpec? = nil) throws -> Chain {
         let limits = DecodeLimits(maxPixels: input?.maxPixels ?? .max, scratchFolder: input?.scratchFolder)
-        return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, limits, pictures))
+        return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, opener, limits, pictures))
     }
 
     func decoder(
@@ -57,7 +60,8 @@ struct TaskRunner {
     ) throws -> ImageDecoder {
         let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
         return try ImageDecoder(
-            path: input.path, name: names.name(of: input.path), limits: limits, color: color, shrink: shrink,
+            path: input.path, name: names.name(of: input.path), openedBy: opener, limits: limits, color: color,
+            shrink: shrink,
             pages: pages ?? input.pages, isFine: isFine)
     }
 
@@ -141,7 +145,7 @@ extension PixelRect {
 extension TaskRunner {
     /// Works with an input. Fails if the input is not the same file with the same bytes afterwards.
     func reading<Result>(_ input: InputSpec, _ body: (InputSpec, SourceFile) throws -> Result) throws -> Result {
-        let source = try SourceFile(input.path, bytes: input.bytes)
+        let source = try SourceFile(input.path, bytes: input.bytes, openedBy: opener)
         var spec = input
         // Libraries take paths as text.
         if input.bytes != nil {
@@ -181,7 +185,7 @@ extension TaskRunner {
     func facts(_ file: DigestTask.File) throws -> FileFacts? {
         do {
             if FolderFacts.isFolder(file.path) { return try FolderFacts.read(file.path) }
-            return try SourceFile(file.path, bytes: file.bytes).facts()
+            return try SourceFile(file.path, bytes: file.bytes, openedBy: opener).facts()
         } catch let error as ImageFileError where error.kind == .missing {
             return nil
         }

@@ -1,5 +1,6 @@
 import Catalogs
 import Confinement
+import FileAccess
 import Filters
 import Geometry
 import Glibc
@@ -61,17 +62,20 @@ struct Toolbox: Sendable {
     /// The registry with plugins that report to `watch` when their code runs.
     ///
     /// - Parameters:
-    ///   - limits: For pictures that filters read.
-    ///   - tally: Counts these pictures.
-    func registry(watchedBy watch: PluginWatch, _ limits: DecodeLimits, _ tally: PictureTally) -> FilterRegistry {
+    ///   - opener: Opens the pictures that filters read.
+    ///   - limits: For these pictures.
+    ///   - tally: Counts them.
+    func registry(
+        watchedBy watch: PluginWatch, _ opener: FileOpener, _ limits: DecodeLimits, _ tally: PictureTally
+    ) -> FilterRegistry {
         let source = PictureSource(
             picture: { [pictures] reference, filter in
-                let picture: GrayPicture = try pictures.picture(reference, for: filter, limits)
+                let picture: GrayPicture = try pictures.picture(reference, for: filter, opener, limits)
                 tally.note(picture, reference)
                 return picture
             },
             layer: { [pictures] reference, filter in
-                let picture: Layer = try pictures.picture(reference, for: filter, limits)
+                let picture: Layer = try pictures.picture(reference, for: filter, opener, limits)
                 tally.note(picture, reference)
                 return picture
             })
@@ -173,17 +177,17 @@ final class PictureCache: Sendable {
     /// - Parameter filter: The user of the picture, as messages name it.
     /// - Throws: A failure that names the picture. The input is not to blame, and another attempt would fail, too.
     func picture<Picture: CachedPicture>(
-        _ reference: PictureReference, for filter: String, _ limits: DecodeLimits
+        _ reference: PictureReference, for filter: String, _ opener: FileOpener, _ limits: DecodeLimits
     ) throws -> Picture {
         let name = "\(reference.path), the picture of \(filter)"
         var names = [name, reference.path]
         do {
-            let source = try SourceFile(reference.path, bytes: nil)
+            let source = try SourceFile(reference.path, bytes: nil, openedBy: opener)
             names.append(source.openName)
             let facts = try facts(of: source, reference)
             if let digest = reference.digest, digest != facts.digest.description { throw Self.changed }
             if let known: Picture = known(reference.path, facts) { return known }
-            let picture = try Picture(decoding: source, name: name, limits)
+            let picture = try Picture(decoding: source, name: name, opener, limits)
             if source.hasChanged { throw Self.changed }
             keep(Entry(path: reference.path, facts: facts, picture: picture))
             return picture
@@ -198,7 +202,7 @@ final class PictureCache: Sendable {
     static func problem(with path: String, _ limits: DecodeLimits) -> String? {
         var names = [path]
         do {
-            let source = try SourceFile(path, bytes: nil)
+            let source = try SourceFile(path, bytes: nil, openedBy: FileOpener())
             names.append(source.openName)
             _ = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
             return nil
@@ -246,15 +250,16 @@ final class PictureCache: Sendable {
 /// A picture in the form that filters need.
 protocol CachedPicture: Sendable {
     /// - Parameter name: The picture's name in messages.
-    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws
+    init(decoding source: SourceFile, name: String, _ opener: FileOpener, _ limits: DecodeLimits) throws
     /// The memory that it occupies, in bytes.
     var bytes: Int { get }
 }
 
 /// The brightness of a picture.
 extension GrayPicture: CachedPicture {
-    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
-        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .keep)
+    init(decoding source: SourceFile, name: String, _ opener: FileOpener, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(
+            path: source.openName, name: name, openedBy: opener, limits: limits, color: .keep)
         self.init(width: decoder.header.width, height: decoder.header.height)
         try decoder.readRows(bandHeight: 64) { paste($0) }
     }
@@ -264,8 +269,9 @@ extension GrayPicture: CachedPicture {
 
 /// A picture with its colours, in sRGB or gray.
 extension Layer: CachedPicture {
-    convenience init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
-        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .srgb)
+    convenience init(decoding source: SourceFile, name: String, _ opener: FileOpener, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(
+            path: source.openName, name: name, openedBy: opener, limits: limits, color: .srgb)
         let header = decoder.header
         var raster = AnyRaster(zeroed: header.rect, layout: header.layout, format: header.sampleFormat)
         try decoder.readRows(bandHeight: 64) { raster.paste($0) }

@@ -1,6 +1,8 @@
+import CChannel
 import CCrashRecord
 import Catalogs
 import Confinement
+import FileAccess
 import Foundation
 import Glibc
 import ImageFiles
@@ -95,7 +97,8 @@ public enum WorkerProgram {
         Greeting(
             protocolVersion: Greeting.currentVersion, versions: toolbox.catalog.versions,
             catalog: introducing ? toolbox.catalog : nil,
-            refused: toolbox.refused)
+            refused: toolbox.refused,
+            folderFormats: toolbox.catalog.formats.filter(\.isFolder).map(\.name))
     }
 
     private static func serve(introducing: Bool = false) -> Int32 {
@@ -115,11 +118,14 @@ public enum WorkerProgram {
             ProcessState.record()
             let files = FileWatch()
             while true {
-                let (lease, spec) = orders.next()
+                let order = orders.next()
+                let lease = order.lease
                 toolbox.cancellation.reset()
                 drawing.begin(lease)
-                let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))
-                let report = runner.report(on: spec, lease)
+                let runner = TaskRunner(
+                    toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel), opener: order.opener)
+                let report = runner.report(on: order.spec, lease)
+                order.opener.close()
                 guard drawing.end() else { continue }
                 if report.isFault || memory.isExceeded(beside: toolbox.pictures.bytes) || files.isExceeded {
                     try channel.send(.worn(lease))
@@ -146,7 +152,9 @@ extension Report {
     }
 }
 
-/// The pipes to the coordinator, out of reach of all other code in this process.
+/// The channels to the coordinator, out of reach of all other code in this process.
+///
+/// Orders come over a socket, together with open files, or over a pipe. Reports go over a pipe.
 ///
 /// A print of a plugin or a decoder must not get between messages. So the pipe gets a descriptor of its own, descriptor
 /// 1 becomes standard error, and descriptor 0 becomes empty.
@@ -192,14 +200,31 @@ final class Channel: Sendable {
         }
     }
 
+    /// True if open files can come with the bytes.
+    var carriesFiles: Bool {
+        var found = stat()
+        return fstat(input, &found) == 0 && found.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    struct Received {
+        let bytes: [UInt8]
+        /// Descriptors that came with the bytes. The caller closes them.
+        let files: [Int32]
+        /// Whether more files came, but this process may not have so many open.
+        let areMissing: Bool
+    }
+
     /// Waits for bytes. Nil if the coordinator has closed its end.
-    func receive() -> [UInt8]? {
+    func receive() -> Received? {
         var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = buffer.withUnsafeMutableBytes { read(input, $0.baseAddress, $0.count) }
-            if count > 0 { return Array(buffer[..<count]) }
-            if count == 0 || errno != EINTR { return nil }
+        var files = [Int32](repeating: -1, count: Int(CHANNEL_MOST_FILES))
+        var (fileCount, areMissing): (Int32, Int32) = (0, 0)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            channel_receive(input, bytes.baseAddress, bytes.count, &files, &fileCount, &areMissing)
         }
+        guard count > 0 else { return nil }
+        return Received(
+            bytes: Array(buffer[..<Int(count)]), files: Array(files[..<Int(fileCount)]), areMissing: areMissing != 0)
     }
 }
 
@@ -258,9 +283,16 @@ enum WorkerThread {
 /// Reads orders on a thread of its own, so that it notices the coordinator's end at once, even in the middle of a task.
 /// Then the process exits. The coordinator's next run removes its unpublished files.
 final class OrderQueue: @unchecked Sendable {
+    /// An order with its files.
+    struct Arrival {
+        let lease: LeaseID
+        let spec: TaskSpec
+        let opener: FileOpener
+    }
+
     // Sendable: `waiting` and `last` are touched only while `condition` is locked.
     private let condition = NSCondition()
-    private var waiting: [(LeaseID, TaskSpec)] = []
+    private var waiting: [Arrival] = []
     /// The number of the last order. An order that comes twice is carried out once.
     private var last = 0
     private let channel: Channel
@@ -272,7 +304,7 @@ final class OrderQueue: @unchecked Sendable {
     }
 
     /// Waits for the next order.
-    func next() -> (LeaseID, TaskSpec) {
+    func next() -> Arrival {
         condition.lock()
         defer { condition.unlock() }
         while waiting.isEmpty { condition.wait() }
@@ -281,14 +313,15 @@ final class OrderQueue: @unchecked Sendable {
 
     private func readAll() {
         var buffer = FrameBuffer()
-        while let bytes = channel.receive() {
-            buffer.append(bytes)
+        var files = ReceivedFiles(areCarried: channel.carriesFiles)
+        while let received = channel.receive() {
+            buffer.append(received.bytes)
+            files.add(received)
             do {
                 while let body = try buffer.next() {
-                    guard case .start(let lease, let spec) = try FrameCodec.decode(Order.self, from: body) else {
-                        continue
-                    }
-                    add(lease, spec)
+                    guard case .start(let lease, let spec, let sent) = try FrameCodec.decode(Order.self, from: body)
+                    else { continue }
+                    add(Arrival(lease: lease, spec: spec, opener: try files.opener(for: sent)))
                 }
             } catch {
                 // The order was damaged on its way, or is from another version. The coordinator gives it to the next
@@ -300,12 +333,12 @@ final class OrderQueue: @unchecked Sendable {
         _exit(0)
     }
 
-    private func add(_ lease: LeaseID, _ spec: TaskSpec) {
+    private func add(_ arrival: Arrival) {
         condition.lock()
         defer { condition.unlock() }
-        guard lease.number > last else { return }
-        last = lease.number
-        waiting.append((lease, spec))
+        guard arrival.lease.number > last else { return arrival.opener.close() }
+        last = arrival.lease.number
+        waiting.append(arrival)
         condition.signal()
     }
 }

@@ -1,3 +1,4 @@
+import CChannel
 import Foundation
 import Glibc
 import Synchronization
@@ -25,8 +26,11 @@ final class ProxyWorker: Sendable {
         self.plan = plan
         book = FaultBook(folder: plan.folder)
         var (orders, reports): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-        guard pipe(&orders) == 0, pipe(&reports) == 0 else { throw SpawnProblem(executable: "a pipe", code: errno) }
-        for end in [orders[1], reports[0]] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // Open files come with orders, and go along with them.
+        let code = channel_make_pair(&orders)
+        guard code == 0 else { throw SpawnProblem(executable: "a pair of sockets", code: -code) }
+        guard pipe(&reports) == 0 else { throw SpawnProblem(executable: "a pipe", code: errno) }
+        _ = fcntl(reports[0], F_SETFD, FD_CLOEXEC)
         let child = try ChildProcess(
             plan.worker, arguments, environment: ProcessInfo.processInfo.environment, input: .descriptor(orders[0]),
             output: .descriptor(reports[1]), errors: .descriptor(2), ownGroup: false)
@@ -51,7 +55,10 @@ final class ProxyWorker: Sendable {
     }
 
     private func passOrders() {
-        while let order = WireFrame(from: 0) { pass(order: order) }
+        while let order = WireFrame(from: 0) {
+            pass(order: order)
+            order.closeFiles()
+        }
         close(toWorker)
     }
 

@@ -85,18 +85,22 @@ package final class InputFile {
     private func copyIntoMemory() throws(ImageFileError) {
         let memory = MemoryFile.create()
         guard memory >= 0 else { throw ImageFileError(path: path, .open, errno: errno) }
-        var position: off_t = 0
-        while Int(position) < ownSize {
-            let count = sendfile(memory, descriptor, &position, ownSize - Int(position))
-            if count < 0, errno == EINTR { continue }
-            if count == 0 { break }  // the file has become shorter
-            guard count > 0 else {
-                let code = errno
-                close(memory)
-                throw ImageFileError(path: path, .read, errno: code)
+        copy = memory
+        let portion = 1 << 20
+        for offset in stride(from: 0, to: ownSize, by: portion) {
+            // If the file has become shorter, the copy is shorter, too.
+            guard let bytes = bytes(in: offset..<min(ownSize, offset + portion)) else { break }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    pwrite(memory, $0.baseAddress, $0.count, off_t(offset + bytes.count - $0.count))
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw ImageFileError(path: path, .read, errno: count < 0 ? errno : ENOSPC) }
+                rest = rest.dropFirst(count)
             }
         }
-        copy = memory
+        if let failure { throw ImageFileError(path: path, .read, errno: failure) }
     }
 
     /// The system error after a library could not read the file, if there was one. If the library opened the file itself, the
