@@ -42,14 +42,19 @@ package struct WorkerCommand: Sendable {
     package let inheritedVariables: [String]
     /// The plugins that it may use.
     package let plugins: PluginConditions
+    /// Keeps the thread that opens the files of tasks within the same bounds as its worker. Nil if the worker has all
+    /// rights of this process.
+    let restrictThread: (@Sendable () throws -> Void)?
     /// All workers that start later get them.
     let refusals = RefusedLibraries()
 
     package init(
         executable: String, arguments: [String] = [], environment: [String: String] = [:],
-        inheritedVariables: [String] = [], plugins: PluginConditions = PluginConditions()
+        inheritedVariables: [String] = [], plugins: PluginConditions = PluginConditions(),
+        restrictThread: (@Sendable () throws -> Void)? = nil
     ) {
         self.executable = executable
+        self.restrictThread = restrictThread
         self.arguments = arguments
         self.environment = environment
         self.inheritedVariables = inheritedVariables

@@ -11,13 +11,17 @@ package struct OpenedTaskFiles: ~Copyable {
     /// The files that the worker writes. They belong to this order alone.
     package private(set) var written: [WrittenFile] = []
 
-    /// Opens all of them. Another process may follow links or block here, so call this from a thread that may wait.
+    /// Opens all of them. A file server may not answer, so call this from a thread that may wait.
     ///
-    /// - Parameter nameless: creates a file without a name in a folder. It returns a descriptor, or a negative error code.
+    /// - Parameters:
+    ///   - temporaryFolder: the worker's, for scratch files without a folder.
+    ///   - nameless: creates a file without a name in a folder. It returns a descriptor, or a negative error code.
     package init(
-        _ files: [TaskFile], nameless: (UnsafePointer<CChar>) -> Int32 = { channel_open_nameless($0) }
+        _ files: [TaskFile], temporaryFolder: String,
+        nameless: (UnsafePointer<CChar>) -> Int32 = { channel_open_nameless($0) }
     ) {
-        for file in files {
+        for var file in files {
+            if file.use == .scratch, file.path.isEmpty { file = TaskFile(temporaryFolder, .scratch) }
             let descriptor = Self.open(file, nameless)
             sent.append(SentFile(file, descriptor < 0 ? .failed(code: -descriptor) : .handed))
             guard descriptor >= 0 else { continue }
@@ -25,6 +29,9 @@ package struct OpenedTaskFiles: ~Copyable {
             if file.use.isWritten, let new = WrittenFile(file.path, descriptor) { written.append(new) }
         }
     }
+
+    /// Opens none of them, because this process may not.
+    init(refused files: [TaskFile]) { sent = files.map { SentFile($0, .failed(code: EACCES)) } }
 
     deinit { for file in descriptors { close(file) } }
 
@@ -51,8 +58,6 @@ package struct OpenedTaskFiles: ~Copyable {
 
     /// File systems that have no files without names, such as NFS, get one that is removed at once.
     private static func openScratch(_ folder: [UInt8], _ nameless: (UnsafePointer<CChar>) -> Int32) -> Int32 {
-        let folder =
-            folder.isEmpty ? getenv("TMPDIR").map { Array(String(cString: $0).utf8) } ?? Array("/tmp".utf8) : folder
         let file = nameless(folder.terminated)
         guard [-EOPNOTSUPP, -EISDIR, -EINVAL].contains(file) else { return file }
         return channel_open_removed(folder.terminated)

@@ -10,14 +10,23 @@ package import WorkerProtocol
 /// All calls that may block are on a thread of its own: opening and removing files, and sending. A file server that does
 /// not answer so blocks one worker only. The thread ends by ``endOfProcess()``, which must be called.
 package final class OrderSender: Sendable {
-    /// What the owner does on the sender's thread.
-    package struct Calls: Sendable {
+    /// What the owner does on the sender's thread, or decides for it.
+    package struct Conditions: Sendable {
+        /// The worker's folder for temporary files.
+        let temporaryFolder: String
+        /// Called first. If it fails, no file is opened.
+        let restrictThread: (@Sendable () throws -> Void)?
         /// An order is about to be sent.
         let willSend: @Sendable () -> Void
         /// An order cannot be sent, because it is too long.
         let cannotSend: @Sendable () -> Void
 
-        package init(willSend: @escaping @Sendable () -> Void, cannotSend: @escaping @Sendable () -> Void) {
+        package init(
+            temporaryFolder: String, restrictThread: (@Sendable () throws -> Void)? = nil,
+            willSend: @escaping @Sendable () -> Void = {}, cannotSend: @escaping @Sendable () -> Void = {}
+        ) {
+            self.temporaryFolder = temporaryFolder
+            self.restrictThread = restrictThread
             self.willSend = willSend
             self.cannotSend = cannotSend
         }
@@ -44,16 +53,16 @@ package final class OrderSender: Sendable {
     }
 
     private let channel: Int32
-    private let calls: Calls
+    private let conditions: Conditions
     private let state = Mutex(State())
     private let arrivals = DispatchSemaphore(value: 0)
     private let end = AsyncStream.makeStream(of: Void.self)
 
     /// - Parameter channel: a socket. The sender closes it.
     /// - Throws: if no thread can be started. Then the channel is closed.
-    package init(_ channel: Int32, _ calls: Calls) throws(ResourceLimitError) {
+    package init(_ channel: Int32, _ conditions: Conditions) throws(ResourceLimitError) {
         self.channel = channel
-        self.calls = calls
+        self.conditions = conditions
         let code = Self.startThread { [self] in run() }
         guard code == 0 else {
             close(channel)
@@ -115,11 +124,12 @@ package final class OrderSender: Sendable {
 extension OrderSender {
     private func run() {
         var written: [WrittenFile] = []
+        let mayOpen = restrictThread()
         steps: while true {
             arrivals.wait()
             let (step, isEnded) = state.withLock { ($0.steps.removeFirst(), $0.isEnded) }
             switch step {
-            case .send(let number, let spec): if !isEnded { written = send(number, spec) }
+            case .send(let number, let spec): if !isEnded { written = send(number, spec, mayOpen) }
             case .forget: written = []
             case .remove(let body):
                 for file in written { file.remove() }
@@ -137,16 +147,33 @@ extension OrderSender {
         end.continuation.finish()
     }
 
+    /// - Returns: whether this thread may open files. If it cannot be restricted, it may not. Its worker cannot be started
+    ///   then, for the same reason, which it tells.
+    private func restrictThread() -> Bool {
+        guard let restrict = conditions.restrictThread else { return true }
+        do {
+            try restrict()
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// - Returns: the files that the worker writes.
-    private func send(_ number: LeaseID, _ spec: TaskSpec) -> [WrittenFile] {
-        let folderFormats = state.withLock { $0.folderFormats }
-        let files = OpenedTaskFiles(spec.files(folderFormats: folderFormats))
+    private func send(_ number: LeaseID, _ spec: TaskSpec, _ mayOpen: Bool) -> [WrittenFile] {
+        let wanted = spec.files(folderFormats: state.withLock { $0.folderFormats })
+        let files: OpenedTaskFiles
+        if mayOpen {
+            files = OpenedTaskFiles(wanted, temporaryFolder: conditions.temporaryFolder)
+        } else {
+            files = OpenedTaskFiles(refused: wanted)
+        }
         do {
             let message = try FrameCodec.encode(Order.start(number, spec, files.sent))
-            calls.willSend()
+            conditions.willSend()
             send(message, files.descriptors)
         } catch {
-            calls.cannotSend()
+            conditions.cannotSend()
         }
         return files.written
     }

@@ -106,11 +106,16 @@ package struct WorkerProcess: Sendable {
 
     /// Sends the orders of one process.
     private func sender(_ channel: Int32, _ conversation: Conversation) throws(ResourceLimitError) -> OrderSender {
-        let calls = OrderSender.Calls(
+        let conditions = OrderSender.Conditions(
+            temporaryFolder: temporaryFolder, restrictThread: command.restrictThread,
             willSend: { conversation.course.withLock { $0.killsBefore = OutOfMemoryKills.count() } },
             // Killing the worker makes the task fail with a reason.
             cannotSend: { [workers, id] in workers.kill(id) })
-        return try OrderSender(channel, calls)
+        return try OrderSender(channel, conditions)
+    }
+
+    private var temporaryFolder: String {
+        command.environment["TMPDIR"] ?? ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     }
 
     private func converse(with running: Running, _ sender: OrderSender, _ conversation: Conversation) async -> Course {

@@ -42,15 +42,19 @@ package struct PictureWorkers: Sendable {
         environment["PENUMBRA_NICE"] = String(max(Self.niceness, Int(environment["PENUMBRA_NICE"] ?? "") ?? 0))
         environment["TMPDIR"] = work
         var (executable, arguments) = (worker.executable, worker.arguments)
+        var restrictThread: (@Sendable () throws -> Void)?
         if let roots {
             var places = Confinement(
                 .init(programs: confined.programs, stateFolder: work, readable: confined.readable, roots: []))
             places.add(Confinement(readable: (roots + readable).map { .init($0) }))
             (executable, arguments) = (program, ["confined"] + places.arguments(for: [executable] + arguments))
+            // This process may open everything, but what it opens for the worker must be in the same folders.
+            restrictThread = { [places] in try places.restrictThread() }
         }
         return LocalEngine(
             command: WorkerCommand(
                 executable: executable, arguments: arguments, environment: environment,
-                inheritedVariables: worker.inheritedVariables, plugins: worker.plugins))
+                inheritedVariables: worker.inheritedVariables, plugins: worker.plugins,
+                restrictThread: restrictThread))
     }
 }
