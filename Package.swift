@@ -328,7 +328,8 @@ let package = Package(
             ], swiftSettings: settings),
         tests("ArchitectureTests", []),
         tests("GeometryTests", ["Geometry"]),
-        tests("RasterTests", ["Geometry", "Catalogs", "Raster", "TestSupport"]),
+        tests("RasterTests", ["Geometry", "Catalogs", "Raster", "FileAccess", "TestSupport"]),
+        tests("FileAccessTests", ["FileAccess", "TestSupport"]),
         tests("DigestsTests", ["JobModel", "Digests", "TestSupport"]),
         tests("KernelsTests", ["Geometry", "Catalogs", "Arithmetic", "Raster", "Kernels", "Filters", "TestSupport"]),
         tests("FiltersTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "TestSupport"]),
@@ -353,7 +354,7 @@ let package = Package(
             ]),
         tests(
             "ImageFilesTests",
-            ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "ImageFiles", "TestSupport"],
+            ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FileAccess", "ImageFiles", "TestSupport"],
             exclude: ["Fixtures"]),
         tests("SafeFilesTests", ["SafeFiles", "TestSupport"]),
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
@@ -364,7 +365,7 @@ let package = Package(
             "EnginesTests",
             [
                 "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Scheduling", "FarmTestSupport",
-                "TestSupport", subprocess,
+                "TestSupport", "CChannel", "Confinement", "Geometry", subprocess,
             ]),
         tests(
             "ShardsTests",

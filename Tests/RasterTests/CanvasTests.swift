@@ -1,6 +1,8 @@
 import Catalogs
+import FileAccess
 import Foundation
 import Geometry
+import Glibc
 import Raster
 import TestSupport
 import Testing
@@ -32,6 +34,21 @@ struct CanvasTests {
         }
         #expect(try again.read(rect) == picture)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)).elementsEqual(picture.bytes))
+    }
+
+    @Test func `a canvas can be a file that was opened before, and is not removed when the disk is full`() throws {
+        let path = folder.file("canvas")
+        func opener() -> FileOpener {
+            let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            return FileOpener(read: [:], created: [Array(path.utf8): .descriptor(file)], scratch: nil)
+        }
+        let picture = Pattern.noise.picture(rect)
+        try Canvas(creating: path, header: header(), openedBy: opener()).write(picture)
+        #expect(try Canvas(opening: path, header: header()).read(rect) == picture)
+        let endless = CanvasHeader(
+            rect: PixelRect(x: 0, y: 0, width: 1 << 31, height: 1 << 30), layout: .rgb, format: .u8)
+        #expect(throws: CanvasError.self) { try Canvas(creating: path, header: endless, openedBy: opener()) }
+        #expect(FileManager.default.fileExists(atPath: path))
     }
 
     @Test func `rectangles can be written too`() throws {
