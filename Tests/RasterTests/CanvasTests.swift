@@ -46,7 +46,7 @@ struct CanvasTests {
         try Canvas(creating: path, header: header(), openedBy: opener()).write(picture)
         #expect(try Canvas(opening: path, header: header()).read(rect) == picture)
         let endless = CanvasHeader(
-            rect: PixelRect(x: 0, y: 0, width: 1 << 31, height: 1 << 30), layout: .rgb, format: .u8)
+            rect: PixelRect(x: 0, y: 0, width: 1 << 30, height: 1 << 28), layout: .rgba, format: .f32)
         #expect(throws: CanvasError.self) { try Canvas(creating: path, header: endless, openedBy: opener()) }
         #expect(FileManager.default.fileExists(atPath: path))
     }
