@@ -89,7 +89,7 @@ import WorkerProtocol
     @Test(arguments: [
         ("missing.ppm", "no such file", TaskFailure.Kind.input),
         ("text.ppm", "not a picture that Penumbra reads ('penumbra formats' lists them)", .data),
-        ("folder.ppm", "not a file", .data),
+        ("folder.ppm", "is no regular file", .input),
     ])
     func `a task that fails leaves no file, and says what it said before`(
         name: String, words: String, kind: TaskFailure.Kind
