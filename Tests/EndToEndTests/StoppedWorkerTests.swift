@@ -31,8 +31,10 @@ import TestSupport
                 usleep(150000);
                 copy(tile);
                 """)
+        // Without a sandbox, a plugin can start processes.
         let environment = [
             "PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins", "PENUMBRA_SILENCE": "5s", "PENUMBRA_WORKERS": "2",
+            "PENUMBRA_SANDBOX": "off",
         ]
         try workspace.writeManifest(filters: "[forking]", more: "shard: frame")
         #expect(try await Program.run("run", "job.yaml", in: workspace, environment: environment).code == 0)

@@ -117,6 +117,7 @@ import Testing
         let values = [
             "workers": "3", "memory": "2G", "scratch": "/s", "state_dir": "/t", "nice": "5", "ionice": "idle",
             "silence": "1m", "reduce_transparency": "true", "plugins": "pinned-only", "plugin_folders": "/p",
+            "sandbox": "require",
             "worker_environment": "A", "worker": "/w", "engine": "slurm", "server": "/run/penumbra/web.sock",
             "plugin_pins": "libA.so:\(String(repeating: "a", count: 64))",
         ]
