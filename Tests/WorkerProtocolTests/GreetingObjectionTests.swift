@@ -76,7 +76,7 @@ import WorkerProtocol
         (catalog(problems: Array(repeating: "no", count: 10_001)), "a catalog with 10001 entries of a kind"),
         (catalog(problems: [text(16_001)]), "a text of 16001 bytes"),
         (catalog(unpinned: [UnpinnedPlugin(path: text(16_001), sha256: "")]), "a text of 16001 bytes"),
-        (catalog(sandbox: SandboxReport(limitsCalls: false, missing: [text(16_001)])), "a text of 16001 bytes"),
+        (catalog(sandbox: SandboxReport(limitsCalls: false, files: .any, missing: [text(16_001)])), "a text of 16001 bytes"),
         (catalog(filters: filter(text(1001))), "a name of 1001 bytes"),
         (catalog(filters: filter(summary: text(16_001))), "a text of 16001 bytes"),
         (catalog(filters: filter(origin: .plugin(path: text(16_001)))), "a text of 16001 bytes"),
