@@ -45,11 +45,8 @@ package struct WorkerCommand: Sendable {
     /// Keeps the thread that opens the files of tasks within the same bounds as its worker. Nil if the worker has all
     /// rights of this process.
     let restrictThread: (@Sendable () throws -> Void)?
-<<<<<<< HEAD
     /// Whether its outputs may be folders, which it creates itself. Then it may write wherever this user can.
     package var makesFolders = false
-=======
->>>>>>> w-files
     /// All workers that start later get them.
     let refusals = RefusedLibraries()
 

@@ -142,20 +142,15 @@ package struct WorkerProcess: Sendable {
     private func readReports(
         _ output: SubprocessOutputSequence, _ sender: OrderSender, _ conversation: Conversation
     ) async {
-<<<<<<< HEAD
         var buffer = FrameBuffer(within: .reports)
         var decoder = ReportDecoder()
         var budget = ReportBudget()
         var pace = ReadingPace(perSecond: ReportDecoder.unitsPerSecond)
         let start = ContinuousClock.now
-=======
-        var buffer = FrameBuffer()
->>>>>>> w-files
         do {
             for try await chunk in output {
                 chunk.withUnsafeBytes { buffer.append($0) }
                 while let body = try buffer.next() {
-<<<<<<< HEAD
                     let decoded = try decoder.decode(body)
                     let now = Timestamp(ContinuousClock.now - start)
                     if try !receive(decoded.report, sender, conversation),
@@ -164,9 +159,6 @@ package struct WorkerProcess: Sendable {
                         throw ProtocolError(description: objection)
                     }
                     if let pause = pace.pause(after: decoded.units, at: now) { await Self.wait(pause) }
-=======
-                    try receive(FrameCodec.decode(Report.self, from: body), sender, conversation)
->>>>>>> w-files
                 }
             }
         } catch {
@@ -193,7 +185,6 @@ package struct WorkerProcess: Sendable {
         conversation.course.withLock { $0.brokeProtocol = "it closed its pipe to the coordinator, and went on" }
     }
 
-<<<<<<< HEAD
     private static func wait(_ pause: Duration) async {
         // If the task is cancelled, its process ends, and there is nothing to wait for.
         try? await Task.sleep(for: pause)
@@ -205,29 +196,16 @@ package struct WorkerProcess: Sendable {
         guard case .ready(let greeting) = report else {
             guard isReady else { throw ProtocolError(description: "a report before its greeting") }
             guard let report = try workers.report(report, of: id) else { return false }
-=======
-    private func receive(_ report: Report, _ sender: OrderSender, _ conversation: Conversation) throws {
-        guard case .ready(let greeting) = report else {
-            guard let report = try workers.report(report, of: id) else { return }
->>>>>>> w-files
             switch report {
             case .failed:
                 // The files are gone before anybody acts on the failure.
                 sender.removeFiles { [id, onEvent] in onEvent(.report(id, report)) }
-<<<<<<< HEAD
                 return report.answersSomething
-=======
-                return
->>>>>>> w-files
             case .finished: sender.forgetFiles()
             case .ready, .inPlugins, .alive, .worn: break
             }
             onEvent(.report(id, report))
-<<<<<<< HEAD
             return report.answersSomething
-=======
-            return
->>>>>>> w-files
         }
         // A second greeting changes nothing. It may come from a process that was taken over meanwhile.
         guard !isReady else { return false }
