@@ -177,6 +177,37 @@ import WorkerProtocol
         await sender.endOfProcess()
     }
 
+    /// Makes opening a file for writing wait, as a file server does that gives no answer. A lease of the file: `F_SETLEASE`.
+    private static func hold(_ path: String) -> Int32? {
+        signal(SIGIO, SIG_IGN)
+        let file = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0, fcntl(file, 1024, Int32(F_RDLCK)) == 0 else { return nil }
+        return file
+    }
+
+    private static let canHold: Bool = {
+        guard let folder = try? TemporaryFolder(), let file = hold(folder.file("held")) else { return false }
+        close(file)
+        return true
+    }()
+
+    @Test(.enabled(if: canHold)) func `a file server that does not answer does not hold up the end of its process`()
+        async throws
+    {
+        let held = try #require(Self.hold(folder.file("out.png")))
+        let (sender, worker) = try pair()
+        let output = FrameTask.Output(
+            OutputSpec(format: "png", save: SaveOptions()), temporaryPath: folder.file("out.png"), name: "out.png")
+        let input = InputSpec(path: folder.file("missing"), maxPixels: 1, color: .keep)
+        sender.send(
+            LeaseID(1), .frame(FrameTask(input: input, chain: [], outputs: [output], tileMemory: 1, frameMemory: 1)))
+        await sender.endOfProcess(patience: .milliseconds(1))
+        // The thread is still waiting, and nothing was sent.
+        #expect(exists("out.png"))
+        #expect(try worker.receive(1).orders == [])
+        close(held)
+    }
+
     @Test func `a thread that cannot be restricted opens nothing`() async throws {
         let (sender, worker) = try pair { throw CancellationError() }
         let file = try write("secret", to: "a")

@@ -21,10 +21,12 @@ import WorkerProtocol
     }
 
     private static func greeting(
-        versions: [String: String] = [:], catalog: Catalog? = nil, refused: [RefusedLibrary] = []
+        versions: [String: String] = [:], catalog: Catalog? = nil, refused: [RefusedLibrary] = [],
+        folders: [String] = []
     ) -> Greeting {
         Greeting(
-            protocolVersion: Greeting.currentVersion, versions: versions, catalog: catalog, refused: refused)
+            protocolVersion: Greeting.currentVersion, versions: versions, catalog: catalog, refused: refused,
+            folderFormats: folders)
     }
 
     private static func filter(
@@ -57,7 +59,7 @@ import WorkerProtocol
         let catalog = Self.catalog(filters: filters, formats: Self.format(frameTime: 10), problems: ["no"])
         #expect(catalog.objection == nil)
         let refused = RefusedLibrary(path: "/p.so", stamp: Self.stamp, reason: "crashes")
-        #expect(Self.greeting(versions: ["penumbra": "1"], refused: [refused]).objection == nil)
+        #expect(Self.greeting(versions: ["penumbra": "1"], refused: [refused], folders: ["dzi"]).objection == nil)
     }
 
     private static let lies: [(greeting: Greeting, words: String)] = [
@@ -72,11 +74,16 @@ import WorkerProtocol
                 refused: Array(repeating: RefusedLibrary(path: "/p", stamp: stamp, reason: ""), count: 10_001)),
             "a greeting with 10001 entries of a kind"
         ),
+        (greeting(folders: [text(1001)]), "a name of 1001 bytes"),
+        (greeting(folders: Array(repeating: "dzi", count: 10_001)), "a greeting with 10001 entries of a kind"),
         (catalog(versions: ["x": text(1001)]), "a name of 1001 bytes"),
         (catalog(problems: Array(repeating: "no", count: 10_001)), "a catalog with 10001 entries of a kind"),
         (catalog(problems: [text(16_001)]), "a text of 16001 bytes"),
         (catalog(unpinned: [UnpinnedPlugin(path: text(16_001), sha256: "")]), "a text of 16001 bytes"),
-        (catalog(sandbox: SandboxReport(limitsCalls: false, files: .any, missing: [text(16_001)])), "a text of 16001 bytes"),
+        (
+            catalog(sandbox: SandboxReport(limitsCalls: false, files: .any, missing: [text(16_001)])),
+            "a text of 16001 bytes"
+        ),
         (catalog(filters: filter(text(1001))), "a name of 1001 bytes"),
         (catalog(filters: filter(summary: text(16_001))), "a text of 16001 bytes"),
         (catalog(filters: filter(origin: .plugin(path: text(16_001)))), "a text of 16001 bytes"),

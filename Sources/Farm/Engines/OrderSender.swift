@@ -87,12 +87,11 @@ package final class OrderSender: Sendable {
     /// The worker gets the orders so far, and then the end of its input.
     package func finish() { add(.finish) }
 
-    /// How long the end of a process waits for calls that block.
-    private static let patience = Duration.seconds(10)
-
     /// The process has ended. Removes the files of its order. If a file server does not answer, this returns after a
     /// while, and the thread does the rest when it can.
-    package func endOfProcess() async {
+    ///
+    /// - Parameter patience: how long to wait for calls that block.
+    package func endOfProcess(patience: Duration = .seconds(10)) async {
         state.withLock { state in
             guard !state.isEnded else { return }
             state.steps.append(.end)
@@ -105,7 +104,7 @@ package final class OrderSender: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in ended {} }
             // The sleep is cancelled when the thread has ended.
-            group.addTask { try? await Task.sleep(for: Self.patience) }
+            group.addTask { try? await Task.sleep(for: patience) }
             await group.next()
             group.cancelAll()
         }
