@@ -86,6 +86,22 @@ import WorkerProtocol
         }
     }
 
+    /// Its library opens files by names.
+    @Test func `a worker reads OpenEXR, though it may open no file for writing`() async throws {
+        let pixel: [Float] = [0.25, 0.5, 0.75, 1]
+        let picture = OpenEXRBuilder(width: 8, rgba: Array(repeating: pixel, count: 64)).build()
+        try write(picture, to: Array(folder.file("a.exr").utf8))
+        guard
+            case .finished(_, .outputs(let outputs, of: _)) = try await answer(
+                to: frame(input("a.exr"), to: ["a.tiff"]))
+        else {
+            Issue.record("the task failed")
+            return
+        }
+        #expect(outputs.map(\.image.format) == [.f32])
+        #expect(try names() == ["a.exr", "a.tiff"])
+    }
+
     @Test(arguments: [
         ("missing.ppm", "no such file", TaskFailure.Kind.input),
         ("text.ppm", "not a picture that Penumbra reads ('penumbra formats' lists them)", .data),
