@@ -110,11 +110,13 @@ package struct ReportFile {
     /// The contents of the old file. Empty if there is none, or if it is larger than any that Penumbra writes.
     var contents: [UInt8] {
         // Callers work without it, too.
-        guard let file = try? opened(), let found = try? file.status(), found.st_mode & S_IFMT == S_IFREG else {
-            return []
-        }
+        (try? readAll()) ?? []
+    }
+
+    private func readAll() throws(FileError) -> [UInt8] {
+        guard let file = try opened(), try file.status().st_mode & S_IFMT == S_IFREG else { return [] }
         var bytes: [UInt8] = []
-        while let piece = try? file.next(), !piece.isEmpty {
+        while case let piece = try file.next(), !piece.isEmpty {
             bytes += piece
             guard bytes.count <= Self.largest else { return [] }
         }
