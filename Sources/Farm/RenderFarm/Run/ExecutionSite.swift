@@ -5,6 +5,7 @@ import Coordination
 import Engines
 import FoundationEssentials
 package import JobModel
+import Planning
 import Runs
 import SafeFiles
 import Scheduling
