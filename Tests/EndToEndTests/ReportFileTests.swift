@@ -95,4 +95,15 @@ import Testing
         let wrong = try await run(option, "photos/a.png")
         #expect(wrong.code == 64)
     }
+
+    @Test(arguments: [("--report", "pipe.html"), ("--metrics", "pipe.prom")])
+    func `a pipe in the place of a file is not waited for`(option: String, name: String) async throws {
+        try workspace.writeManifest()
+        #expect(mkfifo("\(workspace.path)/\(name)", 0o644) == 0)
+        let result = try await run(option, name)
+        #expect(result.code == 65)
+        #expect(
+            result.errors
+                == "\(option): \(name) is there, and Penumbra did not write it\n   = take another name, or remove it\n")
+    }
 }

@@ -88,6 +88,7 @@ struct PluginLoaderTests {
     /// Texts that would do something to a terminal, and what they are called.
     private static let unruly: [(define: String, what: String)] = [
         ("NAME=\"a\\nb\"", "name"), ("VERSION=\"1\\r\"", "version"), ("SUMMARY=\"\\033[31mred\"", "summary"),
+        ("SUMMARY=\"exe\\342\\200\\256gpj\"", "summary"), ("SUMMARY=\"a\\357\\273\\277\"", "summary"),
         ("PARAMETER={.name=\"a\\t\",.summary=\"a\"}", "parameter name"),
         ("PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\\342\\200\\250\"}", "summary for 'a'"),
         ("PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.unit=\"\\302\\233m\"}", "unit for 'a'"),
@@ -108,6 +109,14 @@ struct PluginLoaderTests {
         #expect(
             fixture.load().problems == [
                 "plugin \(path) has a line break or control character in its \(text.what); write it in one line of text"
+            ])
+    }
+
+    @Test func `a text of a plugin is no longer than coordinators take`() throws {
+        let path = try fixture.build("flawed", ["SUMMARY=\"\(String(repeating: "x", count: 1001))\""])
+        #expect(
+            fixture.load().problems == [
+                "plugin \(path) has a summary of 1001 bytes; shorten it to at most 1000"
             ])
     }
 

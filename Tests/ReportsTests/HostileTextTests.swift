@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: HostileText.all) func `labels of Prometheus keep one line, and show what is invisible`(
         text: String
     ) throws {
-        let run = RunReport.make(job: text, causes: [text: 1], orphans: [text])
+        let run = RunReport.make(job: text, causes: ["plugin fault": 1], orphans: [text])
         let metrics = PrometheusText.text(of: [run], lastSuccess: [text: 5])
         #expect(HostileText.remains(in: metrics, lines: true) == [])
         // Each sample is still a sample, and the job is still found.

@@ -106,11 +106,12 @@ import WorkerProtocol
         ShardResult(shard: Shard.ID(run: "r", epoch: 2, number: 1), attempt: long, location: "n2", ends: []),
     ]
 
-    @Test(arguments: lies) mutating func `a result with texts that no element writes is not taken`(lie: ShardResult)
-        throws
-    {
-        try JSONEncoder().encode(lie).write(to: folder.appending(path: "results/1.2.a.json"))
-        #expect(take(at: 0).isEmpty)
+    @Test mutating func `a result with names that no element writes is not taken`() throws {
+        for lie in Self.lies {
+            try JSONEncoder().encode(lie).write(to: folder.appending(path: "results/1.2.a.json"))
+            let taken = take(at: 0)
+            #expect(taken.isEmpty)
+        }
     }
 
     private mutating func take(_ rest: String) throws -> [ShardResult] {

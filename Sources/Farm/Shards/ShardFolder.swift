@@ -227,10 +227,19 @@ package struct ShardFolder: Hashable, Sendable {
 
     private static func check(_ code: Int32, _ action: String, _ path: String) throws(ShardFolderError) {
         guard code != 0 else { return }
+        guard code != foreignOwner else {
+            throw ShardFolderError(
+                message:
+                    "\(path): belongs to another user, and nothing is written to it\n   = remove it, and prepare the run again"
+            )
+        }
         throw ShardFolderError(message: "\(path): cannot \(action): \(String(cString: strerror(code)))")
     }
 
-    /// - Returns: 0, or the error number.
+    /// No error number of the system.
+    private static let foreignOwner: Int32 = -1
+
+    /// - Returns: 0, an error number, or ``foreignOwner``.
     private static func append(_ bytes: [UInt8], to path: String, syncs: Bool) -> Int32 {
         // Opening a pipe without a reader would block.
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
@@ -238,6 +247,8 @@ package struct ShardFolder: Hashable, Sendable {
         defer { close(file) }
         var found = stat()
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return ENXIO }
+        // Its owner could change what is written, and no reader would trust it.
+        guard found.st_uid == geteuid() || found.st_uid == 0 else { return foreignOwner }
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }

@@ -3,6 +3,7 @@ import CPluginTrial
 import Catalogs
 import FilterKitTesting
 import Geometry
+import JobModel
 
 /// A plugin's description of itself, copied from C structures and validated.
 struct PluginDescription: Sendable {
@@ -23,7 +24,6 @@ struct PluginDescription: Sendable {
     private static let reserved: Set<String> = ["edge", "extent", "light", "within"]
     private static let mostParameters = Int(PLUGIN_MOST_PARAMETERS)
     private static let letters = Set("abcdefghijklmnopqrstuvwxyz".utf8)
-    private static let controls: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
     private static let others = Set("0123456789-_".utf8)
 
     init(_ plugin: UnsafePointer<penumbra_plugin>) throws(PluginError) {
@@ -121,7 +121,7 @@ struct PluginDescription: Sendable {
             throw PluginError(
                 "has a \(what) of \(text.utf8.count) bytes; shorten it to at most \(CatalogLimits.name)")
         }
-        guard text.unicodeScalars.allSatisfy({ !controls.contains($0.properties.generalCategory) }) else {
+        guard !text.unicodeScalars.contains(where: VisibleText.isUnsafe) else {
             throw PluginError("has a line break or control character in its \(what); write it in one line of text")
         }
         return text

@@ -36,7 +36,8 @@ struct StreamedPictures {
     /// Writes the file's contents to the standard output. A reader that has closed its end is no failure.
     func sendOutput(at path: String) async throws(FarmError) {
         try await Blocking.run { () throws(FarmError) in
-            let file = open(path, O_RDONLY | O_CLOEXEC)
+            // A worker wrote the file, and it may be a link by now.
+            let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard file >= 0 else { throw Self.error("standard output: the picture cannot be read again") }
             defer { close(file) }
             do throws(CopyError) {

@@ -203,7 +203,7 @@ final class TestLog: Sendable {
 
     var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
 
-    var logger: Logger { Logger(label: "test") { [self] _ in Handler(log: self) } }
+    var logger: Logger { Logger(label: "test") { [self] _ in VisibleLogHandler(Handler(log: self)) } }
 
     /// Returns once so many lines have the text.
     func lines(containing part: String, count: Int) async {

@@ -78,26 +78,49 @@ package struct ReportFile {
         guard let owner = kind.otherOwner(head) else { return }
         throw FarmError(
             .badManifest,
-            "\(kind.option): \(shown) is the index of the job '\(owner)'\n   = give each job an index of its own; if that job "
+            "\(kind.option): \(shown) is the index of the job '\(VisibleText.line(owner))'\n   = give each job an index of its own; if that job "
                 + "is no more, or has a new name, remove the file")
     }
 
     /// The first bytes of the file; nil if there is none.
     private func head() throws(FarmError) -> [UInt8]? {
-        guard let file = fopen(path, "r") else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw storageError(FileError(path: path, code: errno, action: "open"))
+        do throws(FileError) {
+            guard let file = try opened() else { return nil }
+            // A folder, a pipe or a device is no file of Penumbra's.
+            return try file.status().st_mode & S_IFMT == S_IFREG ? file.next(4096) : []
+        } catch {
+            throw storageError(error)
         }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return Array(bytes.prefix(count))
     }
 
-    /// The contents of the old file; empty if there is none.
+    /// Opens what is at the path. The user has named it, so that links are followed. A pipe is not waited for. Nil if nothing is
+    /// there.
+    private func opened() throws(FileError) -> SafeFile? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FileError(path: path, code: errno, action: "open")
+        }
+        return SafeFile(taking: descriptor, path)
+    }
+
+    /// In bytes. The index of 200,000 outputs has some 40 MB.
+    private static let largest = 256 << 20
+
+    /// The contents of the old file. Empty if there is none, or if it is larger than any that Penumbra writes.
     var contents: [UInt8] {
         // Callers work without it, too.
-        (try? Data(contentsOf: URL(filePath: path))).map(Array.init) ?? []
+        (try? readAll()) ?? []
+    }
+
+    private func readAll() throws(FileError) -> [UInt8] {
+        guard let file = try opened(), try file.status().st_mode & S_IFMT == S_IFREG else { return [] }
+        var bytes: [UInt8] = []
+        while case let piece = try file.next(), !piece.isEmpty {
+            bytes += piece
+            guard bytes.count <= Self.largest else { return [] }
+        }
+        return bytes
     }
 
     /// Writes the file, unless it has these contents already. It never replaces a file of somebody else.

@@ -1,8 +1,8 @@
 import Catalogs
 import Coordination
-import FoundationEssentials
 import JobModel
 import Reports
+import SafeFiles
 import Scheduling
 import Synchronization
 import WorkerProtocol
@@ -57,6 +57,20 @@ final class Thumbnails: Sendable {
         return thumbnails.state.withLock { $0.made }
     }
 
+    /// In bytes. A thumbnail has some ten thousand.
+    private static let largest = 4 << 20
+
+    /// The bytes of a thumbnail; nil if it is none. A worker that a picture has taken over may have put a link or another file
+    /// in its place, and everybody may read the page.
+    private static func contents(of path: String) -> [UInt8]? {
+        // Some file systems show another owner for a file that this user has just created.
+        guard let folder = try? SafeFolder(FileSystem.folder(of: path), trusting: .everybody),
+            let bytes = try? folder.contents(of: PathNames.last(of: path), limit: largest),
+            bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8)
+        else { return nil }
+        return bytes
+    }
+
     private static let output = JobOutput(
         template: OutputTemplate(source: "{index}.webp", pieces: []),
         chain: [
@@ -92,12 +106,12 @@ extension Thumbnails: RunLoop.Delegate {
         for output in outputs {
             let path = output.receipt.path
             // The page leaves out a thumbnail that cannot be read back.
-            if let data = try? Data(contentsOf: URL(filePath: path)) {
+            if let bytes = Self.contents(of: path) {
                 state.withLock {
-                    $0.made[PathKey(pictures[frame.number - 1].path)] = Thumbnail(format: .webp, bytes: Array(data))
+                    $0.made[PathKey(pictures[frame.number - 1].path)] = Thumbnail(format: .webp, bytes: bytes)
                 }
             }
-            try? FileManager.default.removeItem(atPath: path)
+            FileSystem.remove(path)
         }
         return nil
     }

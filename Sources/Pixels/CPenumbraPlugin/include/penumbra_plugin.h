@@ -159,7 +159,7 @@ enum {
     PENUMBRA_CANCELLED = 1
 };
 
-/* The description of a filter. */
+/* The description of a filter. Each text in it is one line of UTF-8, without invisible characters, of at most 1000 bytes. */
 typedef struct penumbra_plugin {
     uint32_t abi;         /* PENUMBRA_PLUGIN_ABI */
     uint32_t struct_size; /* sizeof(penumbra_plugin) */

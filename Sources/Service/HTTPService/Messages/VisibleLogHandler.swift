@@ -46,8 +46,8 @@ extension Logger.Metadata {
 extension Logger.MetadataValue {
     fileprivate var visible: Logger.Metadata.Value {
         switch self {
-        case .string(let text): .string(VisibleText.line(text))
-        case .stringConvertible(let value): .string(VisibleText.line("\(value)"))
+        case .string(let text): .string(VisibleText.message(text))
+        case .stringConvertible(let value): .string(VisibleText.message("\(value)"))
         case .dictionary(let values): .dictionary(values.visible)
         case .array(let values): .array(values.map(\.visible))
         }
