@@ -104,7 +104,7 @@ import Testing
         let gate = try await Gate(in: workspace)
         try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame\n\(Gate.patience)")
         let program = try RunningProgram(
-            ["-c", "ulimit -n 90; exec \"$@\"", "sh", Program.penumbra, "run", "job.yaml", "--workers", "4"],
+            ["-c", "ulimit -n 110; exec \"$@\"", "sh", Program.penumbra, "run", "job.yaml", "--workers", "4"],
             in: workspace, program: "/bin/sh")
         program.wait { program.workers.count == 4 }
         kill(program.processID, SIGTERM)

@@ -12,9 +12,11 @@ import Testing
         try workspace.draw("photos/c.png", width: 61, height: 40)
     }
 
-    private func run() async throws -> Program.Result {
+    /// - Parameter sandbox: `off` for plugins that write files.
+    private func run(sandbox: String = "auto") async throws -> Program.Result {
         try await Program.run(
-            "run", "job.yaml", in: workspace, environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
+            "run", "job.yaml", in: workspace,
+            environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins", "PENUMBRA_SANDBOX": sandbox])
     }
 
     /// An area filter whose functions of rectangles do something else for the picture c.
@@ -132,7 +134,7 @@ import Testing
 
     @Test func `of several plugins that run at once the one that crashes is named`() async throws {
         try await buildTwo("abort();")
-        let result = try await run()
+        let result = try await run(sandbox: "off")
         #expect(
             result.errors.contains(
                 "photos/c.png: the worker crashed with signal 6 inside the plugin 'bad' in 2 attempts"),
@@ -141,7 +143,7 @@ import Testing
 
     @Test func `where nothing tells which one it was, all that ran are named`() async throws {
         try await buildTwo("_exit(3);")
-        let result = try await run()
+        let result = try await run(sandbox: "off")
         #expect(
             result.errors.contains(
                 "photos/c.png: the worker left with exit code 3 inside the plugin 'bad' or 'good' in 2 attempts"),

@@ -108,7 +108,7 @@ import Testing
         let result = try await penumbra("run", "job.yaml", "--json", sandbox: "require")
         #expect(result.code == 0, "\(result.errors)")
         #expect(try sandbox(result) == .init(calls: true, files: "any", missing: []))
-        let tile = try #require(workspace.files(below: "out").first { $0.hasSuffix("0_0.jpeg") })
+        let tile = try #require(workspace.files(below: "out").first { $0.contains("_files/") })
         let mode = try FileManager.default.attributesOfItem(atPath: "\(workspace.path)/out/\(tile)")[.posixPermissions]
         #expect(mode as? Int == 0o644)
     }

@@ -229,7 +229,7 @@ extension Settings {
         [
             workers.origin, memory.origin, scratch.origin, stateFolder.origin, nice.origin, ionice.origin,
             silence.origin, reduceTransparency.origin, plugins.origin, pluginFolders.origin, pluginPins.origin,
-            workerEnvironment.origin, worker.origin, engine.origin, server.origin,
+            sandbox.origin, workerEnvironment.origin, worker.origin, engine.origin, server.origin,
         ]
     }
 }

@@ -12,7 +12,10 @@ extension TaskFailure {
         // Libraries blame the picture if they cannot get a thread or memory.
         switch kind {
         case .data, .value, .transient, .output, .storage:
-            if let shortage = ResourceLimitError.found(threads: Self.threads, for: "render") {
+            // Threads that were missing a moment ago may be there again.
+            if message.contains(Self.noThread) {
+                self.init(.resourceLimit, "\(ResourceLimitError(noThread: EAGAIN, "render"))")
+            } else if let shortage = ResourceLimitError.found(threads: Self.threads, for: "render") {
                 self.init(.resourceLimit, "\(shortage)")
             }
         case .resourceLimit, .plugin, .input, .permission, .limit, .damagedTile, .damagedCanvas, .mismatch: break
@@ -21,6 +24,9 @@ extension TaskFailure {
 
     /// The number of threads that rendering a picture may need at once: chain, outputs, decoder and encoder.
     static let threads = 8
+
+    /// How GLib says that a library has got no thread.
+    private static let noThread = "Error creating thread: "
 
     private static func classify(_ error: any Error) -> TaskFailure {
         if let shortage = error.systemCode.flatMap(ResourceLimitError.init(ofFile:)) {
