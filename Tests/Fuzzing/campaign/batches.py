@@ -69,7 +69,7 @@ class Campaign:
         self.counts, self.findings, self.references = {}, [], {}
         self.coordinator_peak = self.workers_peak = 0
         self.first_mutants = {}
-        self.written_files = processes.WrittenFiles(["/", "/tmp", "/var/tmp", "/dev/shm"])
+        self.written_files = processes.WrittenFiles()
 
     # Findings
 

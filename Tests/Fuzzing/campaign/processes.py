@@ -52,12 +52,19 @@ def words(process):
 
 
 class WrittenFiles:
-    """Which files our descendants have opened for writing, as the kernel reports it. Only root may ask for that."""
+    """Which files our descendants have opened for writing, as the kernel reports it. Only root may ask for that.
+
+    The kernel opens each written file for us, those of all other programs too. That costs time if others write much.
+    """
 
     FAN_CLOSE_WRITE, FAN_MARK_ADD, FAN_MARK_FILESYSTEM, FAN_NONBLOCK, FAN_CLOEXEC = 0x8, 0x1, 0x100, 0x2, 0x1
     FAN_UNLIMITED_QUEUE = 0x10
 
-    def __init__(self, folders):
+    def __init__(self):
+        self.is_watching = False
+
+    def watch(self, folders):
+        """Watches the file systems of folders, as far as this user may."""
         flags = self.FAN_CLOEXEC | self.FAN_NONBLOCK | self.FAN_UNLIMITED_QUEUE
         self.file = LIBC.fanotify_init(flags, os.O_RDONLY | os.O_CLOEXEC)
         self.is_watching = self.file >= 0
