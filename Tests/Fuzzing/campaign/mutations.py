@@ -37,7 +37,7 @@ def fields(data):
             box_fields(data, 0, len(data), found)
         elif data.startswith(b"\x76\x2f\x31\x01"):
             exr_fields(data, found)
-    except (struct.error, IndexError):
+    except (struct.error, IndexError, ValueError):
         pass  # The file was cut or changed before. The fields up to there count.
     return [field for field in found if 0 <= field[0] and field[0] + field[1] <= len(data)]
 
