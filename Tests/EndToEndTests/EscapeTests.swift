@@ -25,12 +25,12 @@ import Testing
     func `without the sandbox it goes through`(attempt: EscapeAttempt, place: EscapePlace) async throws {
         let run = try await EscapeRuns.shared.run(in: place, sandbox: "off")
         let outcome = run.outcomes[attempt.number]
-        guard outcome != .wentThrough, let reason = attempt.reason, case .refused(let error) = outcome else {
+        guard outcome != .wentThrough, let outcome, let reason = attempt.reason else {
             #expect(outcome == .wentThrough)
             return
         }
         withKnownIssue("this machine refuses it without a sandbox, too: \(reason)") {
-            Issue.record("\(attempt): \(error)")
+            Issue.record("\(attempt): \(outcome)")
         }
     }
 

@@ -115,19 +115,13 @@ def run(arguments, folder, environment, limit, written_files):
             arguments, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
         )
         family.add(program.pid)
-        started = time.monotonic()
-        while program.poll() is None:
-            # The usage that wait4 reports has the peaks of children, and of the program that forked. This file has neither.
-            ended.peak = max(ended.peak, status(program.pid, "VmHWM"))
-            for child in descendants(program.pid):
-                family.add(child)
-                ended.workers_peak = max(ended.workers_peak, status(child, "VmHWM"))
-            ended.written |= {event for event in written_files.take() if event[0] in family}
-            if time.monotonic() - started > limit:
-                ended.hung = True
-                for process in [program.pid, *descendants(program.pid)]:
-                    end(process)
-            time.sleep(0.02)
+        try:
+            watch(program, family, ended, limit, written_files)
+        except BaseException:
+            # The campaign ends, and so does all that it has started.
+            for process in [program.pid, *descendants(program.pid)]:
+                end(process)
+            raise
         ended.written |= {event for event in written_files.take() if event[0] in family}
         ended.code = program.returncode
         output.seek(0)
@@ -136,6 +130,23 @@ def run(arguments, folder, environment, limit, written_files):
         ended.errors = errors.read().decode(errors="surrogateescape")
     ended.left = remaining()
     return ended
+
+
+def watch(program, family, ended, limit, written_files):
+    """Waits for the end of a program, and looks at it fifty times a second."""
+    started = time.monotonic()
+    while program.poll() is None:
+        # The usage that wait4 reports has the peaks of children, and of the program that forked. This file has neither.
+        ended.peak = max(ended.peak, status(program.pid, "VmHWM"))
+        for child in descendants(program.pid):
+            family.add(child)
+            ended.workers_peak = max(ended.workers_peak, status(child, "VmHWM"))
+        ended.written |= {event for event in written_files.take() if event[0] in family}
+        if time.monotonic() - started > limit:
+            ended.hung = True
+            for process in [program.pid, *descendants(program.pid)]:
+                end(process)
+        time.sleep(0.02)
 
 
 def end(process):
