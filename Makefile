@@ -9,13 +9,14 @@ SHARD_SEEDS := 1-10
 # Each way to kill a service, its runs and their workers, twice.
 SERVICE_SEEDS := 1-6
 MINUTES := 10
+COUNT := 5000
 
 # Where `make install` puts the programs, and a folder to write into in place of /, for packages.
 PREFIX := /usr/local
 DESTDIR :=
 VERSION = $(shell sed -n 's/.*let penumbra = "\(.*\)"/\1/p' Sources/Farm/WorkerProtocol/Version.swift)
 
-.PHONY: demo test test-page test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
+.PHONY: demo test test-page test-slurm build programs setup setup-tests format lint bench soak fuzz mutants docs gallery clean
 .PHONY: install uninstall dist sbom licenses deb test-deb setup-packaging check-dependencies
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
@@ -141,6 +142,10 @@ soak: setup
 ## make fuzz: let libFuzzer at the manifest reader for 30 seconds (SECONDS=n for longer)
 fuzz: setup
 	Scripts/fuzz
+
+## make mutants: run mutated pictures of all formats through the programs (COUNT=50000 for more; .build/mutants has the findings)
+mutants: programs
+	Tests/Fuzzing/mutants --count $(COUNT)
 
 ## make site: the documentation as a site of static files in .build/site; dead links fail
 .PHONY: site

@@ -130,6 +130,7 @@ let package = Package(
         module("Model", "Catalogs"),
         module("Model", "JobModel", ["Geometry", "Catalogs"]),
         .systemLibrary(name: "CCrypto", path: "Sources/Model/CCrypto", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CZlib", path: "Sources/Model/CZlib", pkgConfig: "zlib"),
         module("Model", "ContentNames", ["CCrypto"]),
 
         // Pixels
@@ -162,7 +163,7 @@ let package = Package(
             ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Digests"]),
         module(
             "Pixels", "ImageFiles",
-            ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "FileAccess", "CVips"]),
+            ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "FileAccess", "CVips", "CZlib"]),
 
         // Farm
         module("Farm", "SafeFiles", ["JobModel"]),
@@ -214,7 +215,6 @@ let package = Package(
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
-        .systemLibrary(name: "CZlib", path: "Sources/Service/CZlib", pkgConfig: "zlib"),
         module("Service", "Page", ["HTTPService", "Reports", "CZlib"], resources: [.embedInCode("Web")]),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(

@@ -17,7 +17,7 @@ import Testing
         "CVips": ["ImageFiles"],
         "CXXHash": ["Digests"],
         "CCrypto": ["ContentNames", "HTTPService"],
-        "CZlib": ["Page"],
+        "CZlib": ["ImageFiles", "Page"],
         "CConfinement": ["Confinement"],
         "CChannel": ["Engines", "WorkerRuntime"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],

@@ -5,6 +5,7 @@ import Glibc
 import ImageFiles
 import JobModel
 import Raster
+import TestSupport
 import Testing
 
 /// Files that must be errors, and what the errors say.
@@ -176,6 +177,50 @@ import Testing
         #expect(failure("part.gif")?.kind == .data)
         _ = try workspace.write(Array(bytes.prefix(gif.ends[0] - 300)), to: "part.gif")
         #expect(failure("part.gif")?.description == "\(path): broken GIF: cut off in its first frame")
+    }
+
+    /// How a line of three pixels (48 bytes) is stored, and the width that the header names.
+    private static let shortLines: [(compression: UInt8, statedWidth: Int, line: [UInt8]?)] = [
+        (0, 4, nil),
+        // 24 bytes of 0: a run, and behind zlib's compression.
+        (1, 3, [23, 0]),
+        (2, 3, [120, 156, 99, 96, 192, 14, 0, 0, 24, 0, 1]),
+    ]
+
+    // OpenEXR would fill them with what is left in memory from earlier pictures.
+    @Test(arguments: shortLines)
+    func `an OpenEXR whose lines have fewer bytes than their pixels need is refused`(
+        _ stored: (compression: UInt8, statedWidth: Int, line: [UInt8]?)
+    ) throws {
+        let builder = OpenEXRBuilder(
+            width: 3, rgba: Array(repeating: [0, 0, 0, 1], count: 6), statedWidth: stored.statedWidth,
+            compression: stored.compression
+        ) { stored.line ?? $0 }
+        let path = try workspace.write(builder.build(), to: "short.exr")
+        #expect(
+            failure("short.exr")?.description
+                == "\(path): broken OpenEXR: line 0 has fewer bytes than its pixels need")
+        #expect(failure("short.exr")?.kind == .data)
+    }
+
+    @Test(arguments: [(1, [47, 0]), (2, [120, 156, 99, 96, 32, 13, 0, 0, 0, 48, 0, 1])] as [(UInt8, [UInt8])])
+    func `compressed lines of an OpenEXR that have all of their bytes are no damage`(
+        compression: UInt8, line: [UInt8]
+    ) throws {
+        let builder = OpenEXRBuilder(
+            width: 3, rgba: Array(repeating: [0, 0, 0, 1], count: 6), compression: compression
+        ) { _ in line }
+        _ = try workspace.write(builder.build(), to: "whole.exr")
+        #expect(try workspace.load("whole.exr").header.height == 2)
+    }
+
+    @Test func `an OpenEXR that was not written to its end is refused`() throws {
+        var bytes = OpenEXRBuilder(width: 1, rgba: Array(repeating: [0, 0, 0, 1], count: 3)).build()
+        // The table ends before the lines, of which each has 24 bytes.
+        let second = bytes.count - 3 * 24 - 2 * 8
+        bytes.replaceSubrange(second..<(second + 8), with: Array(repeating: 0, count: 8))
+        let path = try workspace.write(bytes, to: "part.exr")
+        #expect(failure("part.exr")?.description == "\(path): broken OpenEXR: its table has no place for line 1")
     }
 
     @Test func `bytes behind a GIF's trailer are no damage`() throws {

@@ -1,12 +1,26 @@
-/// Writes tiny OpenEXR files: one part, scan lines, no compression, 32-bit floats.
+/// Writes tiny OpenEXR files: one part, scan lines of 32-bit floats, not compressed unless `stored` compresses them.
 /// <https://openexr.com/en/latest/OpenEXRFileLayout.html>
 package struct OpenEXRBuilder {
     let width: Int
     let rgba: [[Float]]
+    /// The width that the header names.
+    let statedWidth: Int
+    let compression: UInt8
+    let stored: @Sendable ([UInt8]) -> [UInt8]
 
-    package init(width: Int, rgba: [[Float]]) {
+    /// - Parameters:
+    ///   - statedWidth: another width for the header.
+    ///   - compression: the number of a compression with one line in each part.
+    ///   - stored: the bytes that are stored for the samples of a line.
+    package init(
+        width: Int, rgba: [[Float]], statedWidth: Int? = nil, compression: UInt8 = 0,
+        stored: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }
+    ) {
         self.width = width
         self.rgba = rgba
+        self.statedWidth = statedWidth ?? width
+        self.compression = compression
+        self.stored = stored
     }
 
     package func build() -> [UInt8] {
@@ -16,22 +30,23 @@ package struct OpenEXRBuilder {
         for name in ["A", "B", "G", "R"] {
             channels += text(name) + int(2) + [0, 0, 0, 0] + int(1) + int(1)
         }
-        let box = int(0) + int(0) + int(width - 1) + int(height - 1)
-        header += attribute("channels", "chlist", channels + [0]) + attribute("compression", "compression", [0])
+        let box = int(0) + int(0) + int(statedWidth - 1) + int(height - 1)
+        header +=
+            attribute("channels", "chlist", channels + [0]) + attribute("compression", "compression", [compression])
         header += attribute("dataWindow", "box2i", box) + attribute("displayWindow", "box2i", box)
         header += attribute("lineOrder", "lineOrder", [0]) + attribute("pixelAspectRatio", "float", float(1))
         header += attribute("screenWindowCenter", "v2f", float(0) + float(0))
         header += attribute("screenWindowWidth", "float", float(1)) + [0]
-        let lineBytes = 8 + 16 * width
+        let lines = (0..<height).map { line in
+            stored([3, 2, 1, 0].flatMap { channel in (0..<width).flatMap { float(rgba[line * width + $0][channel]) } })
+        }
         var result = header
-        for line in 0..<height {
-            let offset = header.count + 8 * height + line * lineBytes
+        var offset = header.count + 8 * height
+        for line in lines {
             result += int(offset) + int(0)
+            offset += 8 + line.count
         }
-        for line in 0..<height {
-            result += int(line) + int(16 * width)
-            for channel in [3, 2, 1, 0] { result += (0..<width).flatMap { float(rgba[line * width + $0][channel]) } }
-        }
+        for (number, line) in lines.enumerated() { result += int(number) + int(line.count) + line }
         return result
     }
 

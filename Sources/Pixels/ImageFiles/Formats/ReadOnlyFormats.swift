@@ -29,6 +29,10 @@ package struct OpenEXRFormat: ReadOnlyFormat {
     package init() {}
 
     package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: [0x76, 0x2F, 0x31, 0x01]) }
+
+    package func damage(in file: InputFile) -> String? {
+        OpenEXRParts(size: file.size) { file.bytes(in: $0) }?.damage
+    }
 }
 
 /// SVG, drawn at its own size (at 72 dots per inch), unless that takes too long; see ``SVGDrawing`` and ``DrawingTime``.
