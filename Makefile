@@ -139,9 +139,15 @@ soak: setup
 	$(SWIFT_BUILD)
 	$(BUILD)/penumbra-faults run --minutes $(MINUTES)
 
-## make fuzz: let libFuzzer at the manifest reader for 30 seconds (SECONDS=n for longer)
-fuzz: setup
-	Scripts/fuzz
+## make fuzz: let libFuzzer at all that reads bytes of strangers, each target for 30 seconds (SECONDS=n for longer,
+## TARGETS="glob cron" for some of them)
+fuzz: build
+	Scripts/fuzz --seconds $(or $(SECONDS),30) $(TARGETS)
+
+## make fuzz-long HOURS=8: the same for hours, then smaller corpora and a table in .build/fuzz/table.md
+.PHONY: fuzz-long
+fuzz-long: build
+	Scripts/fuzz --hours $(or $(HOURS),8) $(TARGETS)
 
 ## make mutants: run mutated pictures of all formats through the programs (COUNT=50000 for more; .build/mutants has the findings)
 mutants: programs

@@ -266,6 +266,22 @@ import Testing
         #expect(try workspace.load("pages.tif").header.pages == 3)
     }
 
+    /// Otherwise a file of a few megabytes would have billions of entries.
+    @Test func `a TIFF whose pages share their entries is looked through up to a limit`() throws {
+        let (pages, length) = (2000, 12 * 4096)
+        var bytes: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0] + Array(repeating: 0, count: 8 * pages + length + 8)
+        for page in 0..<pages {
+            // Each page begins eight bytes behind the one before, and the last one leads to the first.
+            let (start, next) = (8 + 8 * page, 8 + 8 * ((page + 1) % pages))
+            bytes[start + 1] = 0x10
+            for index in 0..<4 { bytes[start + 2 + length + index] = UInt8(truncatingIfNeeded: next >> (8 * index)) }
+        }
+        _ = try workspace.write(bytes, to: "shared.tif")
+        let error = try #require(failure("shared.tif"))
+        #expect(error.kind == .data)
+        #expect(!error.description.contains("its pages run in a circle"))
+    }
+
     @Test func `a BigTIFF that leads to a page behind its end is refused`() throws {
         try workspace.save(
             Pictures.busy(width: 30, height: 20), as: "tiff", to: "big.tif",

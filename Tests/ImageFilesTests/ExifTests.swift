@@ -40,6 +40,12 @@ import Testing
         #expect(kept.firstRange(of: Array("NOTE".utf8)) == nil)
     }
 
+    @Test func `a block of which nothing is kept is left out`() {
+        let note = ExifBuilder.jpegLikeBytes
+        #expect(keep(ExifBuilder(exif: [.bytes(0x927C, note)]).build()) == nil)
+        #expect(keep(ExifBuilder(main: [.text(0x010E, "A boat")], exif: [.bytes(0x927C, note)]).build()) != nil)
+    }
+
     @Test func `a block that is too large for a JPEG loses its maker note first`() throws {
         let kept = try #require(keep(ExifBuilder.full(makerNote: [UInt8](repeating: 1, count: 66_000))))
         #expect(kept.count < 1000 && kept.firstRange(of: Array("Copyright".utf8)) != nil)

@@ -92,4 +92,23 @@ import Testing
         let name = String(repeating: "a", count: 200)
         #expect(!matches("*a*a*a*a*a*a*a*a*a*a*a*a*b", name))
     }
+
+    /// A manifest may have a megabyte.
+    @Test func `braces without a choice are as many as somebody likes`() {
+        let pattern = String(repeating: "a{}", count: 100_000)
+        #expect(matches(pattern, String(repeating: "a", count: 100_000)))
+        #expect(!GlobPattern(pattern, in: "/jobs").isTooWide)
+    }
+
+    @Test func `names that are very long together are too many`() {
+        let long = String(repeating: "a", count: 2000)
+        #expect(!GlobPattern("\(long){a,b}", in: "/jobs").isTooWide)
+        #expect(GlobPattern("\(long){0,1,2,3,4,5,6,7,8,9}{0,1,2,3,4,5,6,7,8,9}{0,1,2,3,4,5,6}", in: "/jobs").isTooWide)
+    }
+
+    @Test func `many '**' in a row are one`() {
+        let pattern = String(repeating: "**/", count: 300_000) + "a.png"
+        #expect(matches(pattern, "x/y/a.png"))
+        #expect(!matches(pattern, "x/y/b.png"))
+    }
 }

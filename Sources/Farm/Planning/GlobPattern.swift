@@ -41,9 +41,11 @@ package struct GlobPattern: Hashable, Sendable {
         isLiteral = !written.contains(where: NamePattern.hasWildcard)
         isTooWide = written.contains { NamePattern.width($0) > NamePattern.mostAlternatives }
         fixedFolder = Array(fixed.prefix(max(0, literals.count + written.count - 1)))
-        components =
+        let all: [Component] =
             literals.map { .literal(Array($0.utf8)) }
             + written.map { $0 == "**" ? .anyFolders : .name(NamePattern($0, exactly: exactly)) }
+        // Several '**' mean the same as one, and a path would be at each of them at once.
+        components = all.reduce(into: []) { if $1 != .anyFolders || $0.last != .anyFolders { $0.append($1) } }
         tail = components.lastIndex { $0 != .anyFolders }.map { $0 + 1 } ?? 0
         // 'out/**' matches 'out', too, so the last name before a final '**' is not part of the prefix.
         let comparable = fixedFolder.prefix(max(0, tail - 1)).prefix { $0.utf8.allSatisfy { $0 < 0x80 } }

@@ -116,13 +116,18 @@ struct NamePattern: Hashable, Sendable {
     /// Braces multiply: twenty pairs with two choices each make a million names.
     static let mostAlternatives = 1000
 
-    /// An upper bound of the number of names that the braces stand for.
+    /// An upper bound of the number of names that the braces stand for. It is too large, too, if the names together would be
+    /// longer than some megabytes.
     static func width(_ text: String) -> Int {
-        text.split(separator: "{").dropFirst().reduce(1) { product, part in
+        let width = text.split(separator: "{").dropFirst().reduce(1) { product, part in
             let choices = part.prefix { $0 != "}" }.filter { $0 == "," }.count + 1
             return min(product * choices, mostAlternatives + 1)
         }
+        return width > 1 && width * text.utf8.count > mostLetters ? mostAlternatives + 1 : width
     }
+
+    /// The letters of all names that a pattern stands for. Real names are far shorter.
+    private static let mostLetters = 1 << 20
 
     static func hasWildcard(_ text: String) -> Bool {
         text.utf8.contains { "*?[{".utf8.contains($0) }
@@ -157,12 +162,22 @@ struct NamePattern: Hashable, Sendable {
     }
 
     /// `a.{jpg,png}` becomes `a.jpg` and `a.png`. Braces without a partner stand for themselves.
+    ///
+    /// This is a loop, because a pattern can have so many braces that a recursion would need too much memory.
     private static func expand(_ text: [Character]) -> [[Character]] {
-        guard let open = text.firstIndex(of: "{"), let close = text[open...].firstIndex(of: "}") else { return [text] }
-        let choices = text[(open + 1)..<close].split(separator: ",", omittingEmptySubsequences: false)
-        return choices.flatMap { choice in
-            expand(Array(text[(close + 1)...])).map { Array(text[..<open]) + choice + $0 }
+        var (names, rest) = ([[Character]()], text[...])
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            let choices = rest[(open + 1)..<close].split(separator: ",", omittingEmptySubsequences: false)
+            let before = rest[..<open]
+            if choices.count == 1 {
+                // Appending in place copies nothing.
+                for index in names.indices { names[index] += before + choices[0] }
+            } else {
+                names = names.flatMap { name in choices.map { name + before + $0 } }
+            }
+            rest = rest[(close + 1)...]
         }
+        return names.map { $0 + rest }
     }
 }
 

@@ -114,7 +114,8 @@ package enum PlanError: Error, Hashable, Sendable {
         case .allListedExcluded(let count):
             "'exclude' leaves none of the \(count) listed files\n   = if that can happen, --allow-empty makes it no error"
         case .patternTooWide(let pattern):
-            "the braces of '\(PathText.visible(pattern))' stand for over 1,000 names\n   = use '*', or several patterns"
+            "the braces of '\(PathText.visible(pattern))' stand for over 1,000 names, or for names of over a million letters\n"
+                + "   = use '*', or several patterns"
         case .collision(let output, let inputs):
             "\(inputs.count) inputs would be written to the one output \(PathText.visible(output)):\n"
                 + inputs.prefix(5).map { "     \(PathText.visible($0))\n" }.joined()

@@ -235,7 +235,8 @@ extension ImageDecoder {
     package func readRegions(_ rects: [PixelRect]) throws -> [AnyRaster] {
         precondition(rects.allSatisfy { header.rect.contains($0) && !$0.isEmpty }, "parts lie in the picture")
         guard orientation == .upright, !isLinear, pages == .first else { return try regionsOfRows(rects) }
-        if TIFFStrips(file) != nil { return try rects.map(regionOfStrips) }
+        // A directory may have an entry twice, and libtiff may have taken the other one.
+        if TIFFStrips(file)?.height == header.rect.height { return try rects.map(regionOfStrips) }
         guard let directories = TIFFDirectories(size: file.size, fetch: { [file] in file.bytes(in: $0) }),
             directories.main.contains(where: { $0.tag == Self.tileWidthTag })
         else { return try regionsOfRows(rects) }

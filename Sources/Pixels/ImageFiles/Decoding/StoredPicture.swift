@@ -268,11 +268,12 @@ struct StoredRows: ~Copyable {
 /// only their strips, which keep their positions: <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>, section 8.
 struct TIFFStrips {
     let rowsPerStrip: Int
+    /// The rows of the picture, as its directory states them.
+    let height: Int
     private let directories: TIFFDirectories
     private let entries: [TIFFDirectories.Entry]
     private let offsets: [Int]
     private let byteCounts: [Int]
-    private let height: Int
 
     private enum Tag {
         static let height: UInt16 = 257
@@ -293,7 +294,7 @@ struct TIFFStrips {
         offsets = numbers(Tag.stripOffsets)
         byteCounts = numbers(Tag.stripByteCounts)
         guard rowsPerStrip > 0, planar == 1, offsets.count == byteCounts.count,
-            offsets.count == (height + rowsPerStrip - 1) / rowsPerStrip,
+            offsets.count == (height - 1) / rowsPerStrip + 1,
             // The offset of a directory after the end must fit the format.
             directories.offsets == .big || file.size + 16 * (offsets.count + entries.count) < 4_000_000_000
         else { return nil }

@@ -278,7 +278,8 @@ enum ExifRules {
         }
         if isConverted { document.nameSRGB() }
         if let resolution { document.add(resolution) }
-        return document.block(ofAtMost: largestBlock)
+        // A TIFF structure without entries is not valid.
+        return document.isEmpty ? nil : document.block(ofAtMost: largestBlock)
     }
 }
 

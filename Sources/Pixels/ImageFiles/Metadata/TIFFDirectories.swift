@@ -53,12 +53,18 @@ struct TIFFDirectories {
     var pages: [[Entry]] {
         var (positions, result) = (Set<Int>(), [[Entry]]())
         var position = number(at: offsets.headerPointer, bytes: offsets.length) ?? 0
-        while position > 0, result.count < 4096, positions.insert(position).inserted {
-            result.append(directory(at: position))
+        var room = Self.mostEntries
+        while position > 0, room > 0, result.count < 4096, positions.insert(position).inserted {
+            let entries = directory(at: position)
+            result.append(entries)
+            room -= entries.count
             position = offset(after: position)
         }
         return result
     }
+
+    /// The largest number of entries of all pages. Directories may share their bytes, so that a small file has millions.
+    private static let mostEntries = 1 << 18
 
     /// The reason why the chain of pages cannot be followed to its end, or the page whose pixels lie after the file's end. Nil
     /// if the file is complete.
@@ -71,6 +77,8 @@ struct TIFFDirectories {
         while position > 0, positions.count < Self.mostPages {
             guard positions.insert(position).inserted else { return "its pages run in a circle" }
             guard let rows = rows(at: position) else { return "page \(positions.count) is cut off" }
+            budget -= rows.bytes.count / offsets.rowLength
+            guard budget > 0 else { return nil }
             if lacksPixels(of: rows, within: &budget) { return "the pixels of page \(positions.count) are cut off" }
             let end = rows.end
             if end == size { return nil }
@@ -85,7 +93,8 @@ struct TIFFDirectories {
     /// The limit of libtiff for the entries of a directory.
     private static let mostRows = 4096
 
-    /// The number of strips and tiles of a file that are checked. The limit bounds the time for a file.
+    /// The number of entries, strips and tiles of a file that are checked. The limit bounds the time for a file, whose
+    /// directories may share their bytes.
     private static let mostPieces = 1 << 22
 
     /// The stored entries of a directory.

@@ -1,0 +1,25 @@
+import Catalogs
+@testable import ImageFiles
+import JobModel
+
+/// Looks through the parts of JPEG, PNG and GIF files, recognises formats, and adds metadata to WebP and TIFF files.
+@c(LLVMFuzzerTestOneInput)
+public func fuzzChunks(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Input(start, count).bytes
+    let path = MemoryFile.path(of: bytes)
+    guard let file = try? InputFile(path: path) else { return 0 }
+    for format in ImageFormats.all where format.recognizes(Array(bytes.prefix(ImageFormats.headLength))) {
+        _ = format.unsupportedFeature(in: Array(bytes.prefix(ImageFormats.headLength)))
+    }
+    _ = MultiPictureIndex(file)?.holdsFurther
+    var blocks = GIFBlocks(file)
+    _ = blocks.damage()
+    let chunks = PNGContents(file, readsTexts: true)
+    // Colours that cannot be kept are an ordinary result.
+    _ = (chunks.animation, (try? chunks.color)?.profile(isGray: true))
+    var metadata = ImageMetadata(animation: nil, isConverted: false)
+    chunks.complete(&metadata) { _ in "exif\n4\n49492a00" }
+    let shape = ImageShape(width: 64, height: 48, layout: .rgb, sampleFormat: .u8)
+    for policy in [MetadataPolicy.keep, .strip] { _ = metadata.carried(by: policy, shape: shape) }
+    return 0
+}
