@@ -55,7 +55,8 @@ import Testing
         let text = String(decoding: try workspace.read("out/\(receipt)"), as: UTF8.self)
         #expect(text.contains(#""sandbox" : {"#), "\(text)")
         let shown = try await penumbra("show", "test", "--json")
-        #expect(shown.output.contains(#""sandbox":{"calls":true,"files":"handed over","missing":[]}"#), "\(shown.output)")
+        #expect(
+            shown.output.contains(#""sandbox":{"calls":true,"files":"handed over","missing":[]}"#), "\(shown.output)")
     }
 
     @Test func `without it, workers and outputs are as before`() async throws {
