@@ -129,11 +129,11 @@ class Campaign:
             self.find(batch, f"'penumbra {shown}' held {ended.peak >> 10} MB")
         if ended.left:
             self.find(batch, f"'penumbra {shown}' left processes: {'; '.join(ended.left)}")
-        for text in (ended.output, ended.errors):
-            texts = [text] + [one for event in events(text) for one in strings(event)]
-            first = next((one for one in texts if CONTROLS.search(one)), None)
-            if first is not None:
-                self.find(batch, f"'penumbra {shown}' shows control characters: {first.strip()[:400]!a}")
+        # In JSON they may stand as escapes.
+        for line in (ended.output + ended.errors).split("\n"):
+            if CONTROLS.search(line):
+                self.find(batch, f"'penumbra {shown}' shows control characters: {line[:400]!a}")
+                break
         allowed = (str(batch) + "/", str(self.place / "cache") + "/", "/dev/", "/memfd:", "/proc/", FONT_CACHES)
         for path in sorted({path for _, path in ended.written if not path.startswith(allowed)}):
             self.find(batch, f"'penumbra {shown}' wrote {path}")
@@ -345,15 +345,3 @@ def events(text):
             except ValueError:
                 pass  # A line of a text that only begins so.
     return found
-
-
-def strings(value):
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield key
-            yield from strings(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from strings(member)

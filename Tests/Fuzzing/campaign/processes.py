@@ -20,11 +20,11 @@ def adopt_orphans():
 
 def children(process):
     found = []
-    for tasks in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            found += [int(word) for word in tasks.read_text().split()]
-        except OSError:
-            pass  # The thread has ended meanwhile.
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            found += [int(word) for word in Path(f"/proc/{process}/task/{thread}/children").read_text().split()]
+    except OSError:
+        pass  # The process or a thread has ended meanwhile.
     return found
 
 
