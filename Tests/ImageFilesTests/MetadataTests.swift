@@ -244,6 +244,18 @@ import Testing
         #expect(again.header.orientation == 1 && again.raster == read.raster)
     }
 
+    @Test(arguments: [
+        ("20261124", "2026-11-24"), ("24.11.26", "24.11.26"), ("é261124", "é261124"), ("2026é24", "2026é24"),
+    ])
+    func `only a date of digits is divided into its parts`(date: String, expected: String) {
+        var metadata = ImageMetadata()
+        metadata.iptc = Blob([0x1C, 2, 55, 0, UInt8(date.utf8.count)] + Array(date.utf8))
+        let shape = ImageShape(width: 8, height: 6, layout: .rgb, sampleFormat: .u8)
+        let xmp = metadata.carried(by: .keep, shape: shape, holdsIPTC: false).xmp?.bytes ?? []
+        let text = String(validating: xmp, as: UTF8.self)
+        #expect(text?.contains("<photoshop:DateCreated>\(expected)</photoshop:DateCreated>") == true)
+    }
+
     @Test(arguments: ["png", "webp"])
     func `credit that a picture has in IPTC alone is told by XMP where a format has no place for it`(
         format: String

@@ -44,6 +44,9 @@ struct PluginLoaderTests {
         (["ABI=9"], "was built for plugin interface 9, and this Penumbra speaks 1; build it again"),
         (["REFUSES"], "needs a newer plugin interface than 1; use a newer Penumbra or an older plugin"),
         (["SIZE=16"], "describes itself in 16 bytes; set struct_size to sizeof(penumbra_plugin)"),
+        // Half of an address.
+        (["SIZE=108"], "describes itself in 108 bytes; set struct_size to sizeof(penumbra_plugin)"),
+        (["PARAMETER_SIZE=76"], "describes 1 parameters of 76 bytes; give at most 64, and their size"),
         (["NAME=NULL"], "has no name; give it one"),
         (["NAME=\"Half Tone\""], "has the name 'Half Tone'; use small letters, digits, - and _"),
         (["NAME=\"\""], "has the name ''; use small letters, digits, - and _"),

@@ -34,10 +34,16 @@ struct PluginDescription: Sendable {
                 "was built for plugin interface \(abi), and this Penumbra speaks \(PENUMBRA_PLUGIN_ABI); build it again"
             )
         }
-        guard size >= Self.firstSize else {
+        guard size >= Self.firstSize, Self.endsBehindMember(Int(size)) else {
             throw PluginError("describes itself in \(size) bytes; set struct_size to sizeof(penumbra_plugin)")
         }
         try self.init(Self.copy(plugin, size: Int(size)))
+    }
+
+    /// Whether a structure of this size ends behind a member. All members that were added are pointers, and half a pointer leads
+    /// anywhere.
+    private static func endsBehindMember(_ size: Int) -> Bool {
+        size.isMultiple(of: MemoryLayout<UnsafeRawPointer>.size)
     }
 
     /// The size of the structure in the first revision of the header.
@@ -85,7 +91,9 @@ struct PluginDescription: Sendable {
     ) throws(PluginError) -> ([ParameterDescriptor], needs: [ParameterRule]) {
         let (count, size) = (Int(plugin.parameter_count), Int(plugin.parameter_size))
         guard count > 0 else { return ([], []) }
-        guard count <= mostParameters, size >= penumbra_parameter.firstSize, let first = plugin.parameters else {
+        guard count <= mostParameters, size >= penumbra_parameter.firstSize, endsBehindMember(size),
+            let first = plugin.parameters
+        else {
             throw PluginError(
                 "describes \(count) parameters of \(size) bytes; give at most \(mostParameters), and their size")
         }

@@ -32,6 +32,9 @@
 #ifndef PARAMETERS
 #define PARAMETERS 1
 #endif
+#ifndef PARAMETER_SIZE
+#define PARAMETER_SIZE sizeof(penumbra_parameter)
+#endif
 #ifndef RENDER
 #define RENDER render
 #endif
@@ -44,7 +47,7 @@ static const void *const used[] = {(const void *)vast, (const void *)render};
 static const penumbra_plugin plugin = {
     .abi = ABI, .struct_size = SIZE, .name = NAME, .version = VERSION, .summary = SUMMARY, .kind = KIND,
     .formats = FORMATS, .parameter_count = PARAMETERS,
-    .parameter_size = sizeof(penumbra_parameter), .parameters = parameters, .halo = HALO, .render = RENDER,
+    .parameter_size = PARAMETER_SIZE, .parameters = parameters, .halo = HALO, .render = RENDER,
 };
 
 const penumbra_plugin *penumbra_plugin_entry(uint32_t host_abi) {

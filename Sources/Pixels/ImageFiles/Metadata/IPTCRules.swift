@@ -69,9 +69,11 @@ enum IPTCRules {
         return result
     }
 
-    /// A date such as `2026-11-24` from `20261124`.
+    /// A date such as `2026-11-24` from `20261124`. Other texts stay as they are: a cut within a letter would damage them.
     private static func date(_ text: [UInt8]) -> [UInt8] {
-        guard text.count == 8 else { return text }
+        guard text.count == 8, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return text
+        }
         return Array(text[..<4] + [UInt8(ascii: "-")] + text[4..<6] + [UInt8(ascii: "-")] + text[6...])
     }
 
