@@ -81,7 +81,7 @@ package struct OutputVerifier {
     package func compare(_ outputs: [RecordedOutput]) async throws -> [VerifiedOutput] {
         let verification = try await Verification(
             outputs, search, settings: farm.runSettings, observer: listener.observer(of: "verify")
-        ) { loop() }
+        ) { loop(makesFolders: false) }
         try refuse(verification.stop)
         return verification.outputs
     }
@@ -103,15 +103,9 @@ package struct OutputVerifier {
         let scratch = try VerificationScratch(
             in: farm.settings.scratch.value ?? Self.temporaryFolder,
             name: String(UInt64.random(in: .min ... .max), radix: 36))
-        let catalog = try await farm.catalogOfFirstWorker()
-        let makesFolders = outputs.contains { output in
-            catalog.format(forExtension: PathText.split(name: PathNames.last(of: output.record.path)).ext)?.isFolder
-                == true
-        }
         let results = await Rerendering.run(
-            outputs, catalog: catalog, scratch: scratch.path, settings: farm.runSettings,
-            observer: listener.observer(of: "verify")
-        ) { loop(makesFolders: makesFolders) }
+            outputs, catalog: try await farm.catalogOfFirstWorker(), scratch: scratch.path, settings: farm.runSettings,
+            observer: listener.observer(of: "verify"), loop: loop)
         withExtendedLifetime(scratch) {}
         try refuse(results.stop)
         return results.outputs
@@ -121,7 +115,7 @@ package struct OutputVerifier {
         ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     }
 
-    private func loop(makesFolders: Bool = false) -> RunLoop {
+    private func loop(makesFolders: Bool) -> RunLoop {
         RunLoop(engine: farm.engine(makesFolders: makesFolders), control: control)
     }
 

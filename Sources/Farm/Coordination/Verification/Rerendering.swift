@@ -41,10 +41,10 @@ package final class Rerendering: Sendable {
 
     /// - Parameters:
     ///   - scratch: an existing folder, which is left empty.
-    ///   - loop: makes a new run loop.
+    ///   - loop: makes a new run loop. Its argument says whether workers create folders.
     package static func run(
         _ outputs: [RecordedOutput], catalog: Catalog, scratch: String, settings: RunSettings,
-        observer: any RunObserver, loop: () -> RunLoop
+        observer: any RunObserver, loop: (_ makesFolders: Bool) -> RunLoop
     ) async -> Results {
         var (found, orders): ([Int: RerenderedOutput], [(index: Int, order: RerenderOrder)]) = ([:], [])
         for (index, output) in outputs.enumerated() {
@@ -58,7 +58,8 @@ package final class Rerendering: Sendable {
         let groups = Dictionary(grouping: orders, by: \.order.group).values.sorted { $0[0].index < $1[0].index }
         for group in groups where results.stop == nil {
             let rerendering = Rerendering(outputs, group, done: found.count, scratch: scratch, observer: observer)
-            results.stop = await rerendering.run(group[0].order.group, settings, loop())
+            let key = group[0].order.group
+            results.stop = await rerendering.run(key, settings, loop(key.makesFolders))
             found.merge(rerendering.state.withLock { $0.results }.map { ($0.number, $1) }) { $1 }
         }
         results.outputs = outputs.indices.compactMap { found[$0] }
@@ -158,6 +159,8 @@ struct RerenderOrder: Hashable, Sendable {
         let color: ColorPolicy
         /// Nil if it was not recorded.
         let shrink: Int?
+        /// Whether the outputs are folders, which workers create themselves.
+        let makesFolders: Bool
     }
 
     let group: Group
@@ -183,7 +186,9 @@ struct RerenderOrder: Hashable, Sendable {
         (self.record, self.recipe) = (record, recipe)
         chain = recipe.complete(catalog).steps.map { FilterInvocation(filter: $0.filter, values: $0.values) }
         pictures = Set(chain.flatMap(\.pictures.values)).sorted { $0.path < $1.path }
-        group = Group(color: recipe.color, shrink: record.pixels?.encoding.shrink)
+        group = Group(
+            color: recipe.color, shrink: record.pixels?.encoding.shrink,
+            makesFolders: catalog.formats.contains { $0.name == recipe.format && $0.isFolder })
         let current = Recipe(
             chain: chain, color: recipe.color, format: recipe.format, save: recipe.save, pages: recipe.pages,
             catalog: catalog)
