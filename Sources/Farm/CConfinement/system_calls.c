@@ -65,8 +65,8 @@ static const struct call refused[] = {
     CALL(setxattr, EPERM), CALL(lsetxattr, EPERM), CALL(fsetxattr, EPERM), NEW_CALL(463, setxattrat, EPERM),
     CALL(removexattr, EPERM), CALL(lremovexattr, EPERM), CALL(fremovexattr, EPERM), NEW_CALL(466, removexattrat, EPERM),
     CALL(inotify_init1, EPERM), CALL(inotify_add_watch, EPERM), CALL(fanotify_init, EPERM), CALL(fanotify_mark, EPERM),
-    /* A lock of a file that may only be read stops its writers: a run's database, for example. */
-    CALL(flock, ENOLCK),
+    /* A lock of a file that may only be read stops its writers: a database, for example. HDF5 knows systems without locks. */
+    CALL(flock, ENOSYS),
     CALL(name_to_handle_at, EPERM), CALL(open_by_handle_at, EPERM), CALL(quotactl, EPERM), NEW_CALL(443, quotactl_fd, EPERM),
     /* Its flags are out of a filter's sight. */
     NEW_CALL(437, openat2, ENOSYS),
