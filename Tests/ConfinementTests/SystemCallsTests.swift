@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// The filter of workers, by the list of system calls in the kernel's headers. `EscapeTests` tries the filter itself.
+/// The filter of workers, by the list of system calls in the kernel's headers. `SandboxTests` tries the filter itself.
 @Suite struct SystemCallsTests {
     /// What a worker may use: its own memory, threads, timers and signals, and files.
     private static let allowed = Set(
@@ -11,7 +11,7 @@ import Testing
         read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask
         rt_sigreturn pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise dup dup2
         pause nanosleep getitimer alarm setitimer getpid recvfrom recvmsg getsockname getpeername getsockopt exit wait4
-        uname shmdt flock fsync fdatasync ftruncate getdents getcwd chdir fchdir readlink fchmod umask gettimeofday
+        uname shmdt fsync fdatasync ftruncate getdents getcwd chdir fchdir readlink fchmod umask gettimeofday
         getrlimit getrusage sysinfo times getuid getgid geteuid getegid getppid getpgrp getgroups getresuid getresgid
         getpgid getsid capget rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack statfs fstatfs getpriority
         sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock
@@ -33,11 +33,11 @@ import Testing
         "clone", "kill", "tgkill", "prlimit64", "sched_setaffinity", "ioctl", "fcntl", "prctl",
     ]
 
-    /// They create, rename, link or remove files. A worker whose files come as descriptors gives them up, too.
+    /// They create, rename, link or remove files, or change their modes. A worker whose files come as descriptors gives them up, too.
     private static let writing: Set = [
         "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat",
         "symlink",
-        "symlinkat", "creat",
+        "symlinkat", "creat", "fchmod",
     ]
 
     private struct Call {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the setting `sandbox` does, and what is said of it. `EscapeTests` tries what it refuses.
+/// What the setting `sandbox` does, what is said of it, and what code in a worker cannot do.
 @Suite struct SandboxTests {
     private let workspace: Workspace
 
@@ -129,11 +129,72 @@ import Testing
         #expect(workspace.exists("mark"))
     }
 
+    /// The exit code and the errors of a run whose plugin has this body.
+    private func run(_ body: String, output: String = "out/{stem}.png") async throws -> String {
+        try await workspace.buildPlugin("evil", render: "copy(tile); \(body)")
+        try workspace.writeManifest(inputs: "photos/a.png", filters: "[evil]", output: output)
+        let result = try await Program.run(
+            "run", "job.yaml", in: workspace,
+            environment: [
+                "PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins", "PENUMBRA_SANDBOX": "require",
+            ])
+        return "\(result.code) \(result.errors)"
+    }
+
+    /// The plugin aborts if it succeeds, so the picture fails.
+    @Test(
+        arguments: [
+            // A private file would be everybody's.
+            #"int file = open("photos/a.png", O_RDONLY); if (fchmod(file, 0666) == 0) abort();"#,
+            // Other runs would wait for it.
+            #"int file = open("photos/a.png", O_RDONLY); struct flock lock = {.l_type = F_RDLCK}; if (fcntl(file, F_SETLK, &lock) == 0) abort();"#,
+            // A terminal's foreground process would get a signal.
+            #"int ends[2]; if (pipe(ends) == 0 && fcntl(ends[0], F_SETFL, O_ASYNC) == 0) abort();"#,
+        ])
+    func `a file that is open to be read is for nothing else`(body: String) async throws {
+        #expect(try await run(body) == "0 ")
+    }
+
+    @Test(arguments: ["out/{stem}.png", "out/{stem}.dzi"], ["O_RDONLY", "O_RDWR"])
+    func `no worker reaches the memory of its coordinator`(output: String, flags: String) async throws {
+        let body = """
+            char path[64]; snprintf(path, sizeof path, "/proc/%d/mem", (int)getppid());
+            if (open(path, \(flags)) >= 0) abort();
+            """
+        #expect(try await run(body, output: output) == "0 ")
+    }
+
+    @Test func `no worker takes what others write into a pipe of its coordinator`() async throws {
+        let body = """
+            for (int number = 0; number < 256; number++) {
+                char path[64]; snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getppid(), number);
+                if (open(path, O_RDONLY | O_NONBLOCK) >= 0) abort();
+            }
+            """
+        #expect(try await run(body) == "0 ")
+    }
+
+    @Test func `where a sandbox is required and missing, no plugin is opened, not even to try it`() async throws {
+        try await workspace.buildPlugin(
+            "evil", render: "copy(tile);",
+            atLoad: #"close(open("\#(workspace.path)/mark", O_CREAT | O_WRONLY, 0600));"#)
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let result = try await Program.run(
+            "/usr/bin/python3",
+            [folder.appending(path: "Support/refuse-filters").path, "EPERM", Program.penumbra, "run", "job.yaml"],
+            in: workspace,
+            environment: [
+                "PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins", "PENUMBRA_SANDBOX": "require",
+            ])
+        #expect(result.code == 69)
+        #expect(!workspace.exists("mark"))
+    }
+
     @Test func `doctor says what holds and what is missing`() async throws {
         let whole = try await penumbra("doctor")
         #expect(
             whole.output.contains(
-                "ok    sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of their tasks (a filter of system calls)\n"
+                "ok    sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of their tasks (a filter of system calls, and Landlock)\n"
             ), "\(whole.output)")
         let partial = try await penumbra("doctor", under: "EPERM")
         #expect(

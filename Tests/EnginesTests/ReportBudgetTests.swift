@@ -51,6 +51,14 @@ import WorkerProtocol
         #expect(try decoder.decode(bodies[0]).units == 10)
     }
 
+    @Test func `a long report costs more, whatever it is long of`() throws {
+        var decoder = ReportDecoder()
+        let body = try FrameCodec.json(Report.inPlugins(LeaseID(7), ["invert"]))
+        let padded = body.dropLast() + Array(repeating: UInt8(ascii: " "), count: 1_000_000) + body.suffix(1)
+        #expect(try decoder.decode(padded[...]).units == padded.count / 100)
+        #expect(try decoder.decode(padded[...]).units == padded.count / 100)
+    }
+
     @Test func `a report is measured before it is decoded`() {
         var decoder = ReportDecoder()
         #expect(throws: FrameCodecError.tooDeep(limit: 64)) {

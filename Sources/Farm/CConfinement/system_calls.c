@@ -65,6 +65,8 @@ static const struct call refused[] = {
     CALL(setxattr, EPERM), CALL(lsetxattr, EPERM), CALL(fsetxattr, EPERM), NEW_CALL(463, setxattrat, EPERM),
     CALL(removexattr, EPERM), CALL(lremovexattr, EPERM), CALL(fremovexattr, EPERM), NEW_CALL(466, removexattrat, EPERM),
     CALL(inotify_init1, EPERM), CALL(inotify_add_watch, EPERM), CALL(fanotify_init, EPERM), CALL(fanotify_mark, EPERM),
+    /* A lock of a file that may only be read stops its writers: a database, for example. HDF5 knows systems without locks. */
+    CALL(flock, ENOSYS),
     CALL(name_to_handle_at, EPERM), CALL(open_by_handle_at, EPERM), CALL(quotactl, EPERM), NEW_CALL(443, quotactl_fd, EPERM),
     /* Its flags are out of a filter's sight. */
     NEW_CALL(437, openat2, ENOSYS),
@@ -107,8 +109,9 @@ static const struct call refused[] = {
 #endif
 };
 
-/* Create, rename, link or remove files. */
+/* Create, rename, link or remove files, or change their modes: a file that was opened to be read is enough for that. */
 static const struct call writing[] = {
+    CALL(fchmod, EPERM),
     CALL(mkdirat, EACCES), CALL(unlinkat, EACCES), CALL(renameat2, EACCES), CALL(linkat, EACCES), CALL(symlinkat, EACCES),
     CALL(renameat, EACCES),
 #ifdef __x86_64__
@@ -131,8 +134,11 @@ static const unsigned allowed_prctls[] = {
     PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_PDEATHSIG, PR_CAPBSET_READ, PR_GET_SECCOMP, PR_SET_SECCOMP,
     PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, 0x53564d41,
 };
-/* By the owner of a descriptor the kernel sends signals to other processes. Leases and notifications watch files. */
-static const unsigned refused_fcntls[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLEASE, F_NOTIFY};
+/* By the owner of a descriptor the kernel sends signals to other processes. Leases and notifications watch files. Locks stop the
+   writers of files. */
+static const unsigned refused_fcntls[] = {
+    F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLEASE, F_NOTIFY, F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW,
+};
 
 #define COUNT(list) ((int)(sizeof list / sizeof *list))
 
@@ -205,6 +211,17 @@ static void allow_all_but(struct program *program, int call, int argument, const
     answer(program, SECCOMP_RET_ERRNO | (unsigned)error);
 }
 
+/* A terminal becomes its foreground processes' own by O_ASYNC: the kernel then sends them a signal, which ends them. */
+static void refuse_signals_of_terminals(struct program *program) {
+    test(program, BPF_JEQ, SYS_fcntl, 0, 6);
+    load(program, ARGUMENT(1));
+    test(program, BPF_JEQ, F_SETFL, 0, 3);
+    load(program, ARGUMENT(2));
+    test(program, BPF_JSET, O_ASYNC, 0, 1);
+    answer(program, SECCOMP_RET_ERRNO | EPERM);
+    load(program, NUMBER);
+}
+
 /* Threads, and no processes or namespaces. */
 static void allow_threads(struct program *program) {
     const unsigned namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID
@@ -238,6 +255,7 @@ int32_t calls_refuse(void) {
     allow_only(&program, SYS_sched_setaffinity, 0, &own, 1, EPERM);
     allow_only(&program, SYS_ioctl, 1, allowed_ioctls, COUNT(allowed_ioctls), ENOTTY);
     allow_only(&program, SYS_prctl, 0, allowed_prctls, COUNT(allowed_prctls), EINVAL);
+    refuse_signals_of_terminals(&program);
     allow_all_but(&program, SYS_fcntl, 1, refused_fcntls, COUNT(refused_fcntls), EPERM);
     answer(&program, SECCOMP_RET_ALLOW);
     return enter(&program);

@@ -6,7 +6,9 @@ import Glibc
 /// any code may run in it.
 ///
 /// A filter of system calls refuses what a worker does not need: programs, processes, sockets, signals to others, and files to write
-/// but those that it is handed. It holds for ever. `system_calls.c` has the list.
+/// but those that it is handed. `system_calls.c` has the list. A set of rules of Landlock that refuses nearly nothing hides the memory,
+/// the environment and the open files of other processes, which are files in `/proc`. Otherwise a worker that may write could write
+/// into the memory of its coordinator. Both hold for ever.
 package struct WorkerSandbox: Hashable, Sendable {
     package let mode: SandboxMode
     /// Whether it may open files for writing, and create, rename and remove files.
@@ -44,15 +46,26 @@ package struct WorkerSandbox: Hashable, Sendable {
         guard mode != .off else { return .off }
         let threads = calls_threads()
         guard threads <= 1 else { throw .tooManyThreads(threads) }
+        let hiding = threads < 0 ? 0 : confinement_hide_processes()
         let code = threads < 0 ? threads : Self.refuseCalls(mayWrite: mayWrite)
-        guard code < 0 else { return SandboxReport(limitsCalls: true, files: mayWrite ? .any : .handedOver) }
-        let reason = Self.reason(-code, isOfThreads: threads < 0)
-        guard mode != .require else { throw .incomplete([reason]) }
-        return SandboxReport(limitsCalls: false, files: .any, missing: [reason])
+        let missing =
+            (hiding < 0 ? [Self.reason(withoutHiding: hiding)] : [])
+            + (code < 0 ? [Self.reason(-code, isOfThreads: threads < 0)] : [])
+        guard missing.isEmpty || mode != .require else { throw .incomplete(missing) }
+        return SandboxReport(
+            limitsCalls: code >= 0, files: code < 0 || mayWrite ? .any : .handedOver, missing: missing)
     }
 
     /// For a child process that tries a plugin. Its parent reports what is missing. The child calls nothing else before.
-    package static func enterTrial() { _ = refuseCalls(mayWrite: false) }
+    package static func enterTrial() {
+        _ = confinement_hide_processes()
+        _ = refuseCalls(mayWrite: false)
+    }
+
+    /// Likewise, if a sandbox is required. Where a part is missing, the child ends before it opens a library.
+    package static func enterRequiredTrial() {
+        if confinement_hide_processes() < 0 || refuseCalls(mayWrite: false) < 0 { _exit(69) }
+    }
 
     /// For a handler of SIGSYS: says why, and calls only what such a handler may.
     package static func explain(call: Int32) { calls_write_explanation(call) }
@@ -60,6 +73,14 @@ package struct WorkerSandbox: Hashable, Sendable {
     private static func refuseCalls(mayWrite: Bool) -> Int32 {
         let code = calls_refuse()
         return code < 0 || mayWrite ? code : calls_refuse_writing()
+    }
+
+    private static func reason(withoutHiding code: Int32) -> String {
+        let words = "workers can reach the memory and the open files of your other processes"
+        return switch Landlock.support {
+        case .missing(let reason): "\(words), because \(reason.problem)"
+        case .version: "\(words), because this process may not use Landlock: \(String(cString: strerror(-code)))"
+        }
     }
 
     private static func reason(_ code: Int32, isOfThreads: Bool) -> String {

@@ -101,15 +101,20 @@ package enum DescriptorLimit {
     /// The reserve to which a soft limit is raised if the hard limit allows it.
     private static let comfort = 128
 
+    /// More of the reserve for each worker: an order may have 32 outputs and as many pictures of filters, and all workers may get
+    /// orders at once.
+    private static let comfortPerWorker = 64
+
     /// Raises the soft limit, up to the hard limit, if so many workers and jobs need it.
     ///
     /// - Throws: if the hard limit is too low.
     package static func secure(workers: Int, jobs: Int = 1) throws(ResourceLimitError) {
         let needed = own + perWorker * workers + perJob * jobs
+        let comfortable = needed + comfort + comfortPerWorker * workers
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
-        guard getrlimit(files, &limit) == 0, limit.rlim_cur < rlim_t(needed + comfort) else { return }
-        let wanted = min(limit.rlim_max, rlim_t(needed + comfort))
+        guard getrlimit(files, &limit) == 0, limit.rlim_cur < rlim_t(comfortable) else { return }
+        let wanted = min(limit.rlim_max, rlim_t(comfortable))
         if wanted > limit.rlim_cur {
             limit.rlim_cur = wanted
             setrlimit(files, &limit)

@@ -14,6 +14,8 @@ package struct ReportDecoder: Sendable {
     /// A core decodes some 70,000 reports a second. A worker gets less than a third of it.
     package static let unitsPerSecond = 200_000
     private static let unitsToDecode = 10
+    /// A long report takes as many units as its bytes, divided by this. Otherwise blanks could keep a core busy.
+    private static let bytesPerUnit = 100
     private static let longestKept = 1000
     private static let mostKept = 4
 
@@ -31,6 +33,6 @@ package struct ReportDecoder: Sendable {
             // A copy, because the body shares the buffer that the next bytes are added to.
             kept.append((Array(body)[...], report))
         }
-        return Decoded(report: report, units: Self.unitsToDecode)
+        return Decoded(report: report, units: max(Self.unitsToDecode, body.count / Self.bytesPerUnit))
     }
 }

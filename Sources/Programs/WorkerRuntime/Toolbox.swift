@@ -116,7 +116,8 @@ struct InstalledPlugins: Sendable {
     /// - Precondition: This process has one thread.
     init(cancellation: TaskCancellation, _ sandbox: WorkerSandbox) throws {
         let conditions = try Self.conditions()
-        let confine: @convention(c) @Sendable () -> Void = { WorkerSandbox.enterTrial() }
+        let whatCan: @convention(c) @Sendable () -> Void = { WorkerSandbox.enterTrial() }
+        let all: @convention(c) @Sendable () -> Void = { WorkerSandbox.enterRequiredTrial() }
         let loader = PluginLoader(
             reservedNames: Self.reservedNames,
             policy: PluginPolicy(
@@ -124,7 +125,8 @@ struct InstalledPlugins: Sendable {
                 isPinnedOnly: conditions.isPinnedOnly),
             isCancelled: CancellationQuestion { cancellation.isCancelled },
             trial: PluginTrial(
-                known: conditions.refused, confine: sandbox.mode == .off ? nil : confine))
+                known: conditions.refused,
+                confine: sandbox.mode == .off ? nil : sandbox.mode == .require ? all : whatCan))
         let foreign = Set(conditions.foreignFolders.map(PathKey.init))
         var report = SandboxReport.off
         let loaded = try loader.load(

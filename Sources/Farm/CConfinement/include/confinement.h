@@ -17,6 +17,7 @@ static const uint64_t CONFINEMENT_REMOVE_FOLDER = 1ull << 4;
 static const uint64_t CONFINEMENT_REMOVE_FILE = 1ull << 5;
 static const uint64_t CONFINEMENT_MAKE_FOLDER = 1ull << 7;
 static const uint64_t CONFINEMENT_MAKE_FILE = 1ull << 8;
+static const uint64_t CONFINEMENT_MAKE_BLOCK_DEVICE = 1ull << 11;
 /* To move files and hard links between folders. Version 2 and later. */
 static const uint64_t CONFINEMENT_MOVE = 1ull << 13;
 /* Version 3 and later. Earlier versions let every file be truncated that can be named. */
@@ -45,6 +46,10 @@ int32_t confinement_allow(int32_t rules, int32_t place, uint64_t rights);
 /* Restricts this thread to the rules. Programs that it executes get no rights from file modes any more (no_new_privs).
    There is no way back. */
 int32_t confinement_enter(int32_t rules);
+
+/* Keeps this thread from the memory, the environment and the open files of all processes but this one and those that it starts
+   (/proc/PID/mem, environ and fd). Files stay as reachable as they are. Needs version 2. */
+int32_t confinement_hide_processes(void);
 
 /* Drops the capabilities of root but those for the modes and owners of files, priorities and limits. With the others a
    process could look into the memory of processes that are not confined, or open files by handles. Call it after

@@ -15,8 +15,8 @@
    \returns 0, or a negative error number. */
 int32_t calls_refuse(void);
 
-/* Also refuses to open files for writing, and to create, rename, link and remove files. A process that does neither gets its files as open
-   descriptors. Call it after calls_refuse. */
+/* Also refuses to open files for writing, to create, rename, link and remove files, and to change their modes. A process that does none of
+   that gets its files as open descriptors. Call it after calls_refuse. */
 int32_t calls_refuse_writing(void);
 
 /* What calls_refuse does with a call, for tests. */

@@ -171,15 +171,16 @@ struct DoctorCommand: AsyncParsableCommand {
             Console.print("note  sandbox: off (\(setting.origin.description))")
             return
         }
-        if report.limitsCalls {
+        if report.limitsCalls, report.missing.isEmpty {
             say(
                 true,
                 "sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of "
-                    + "their tasks (a filter of system calls)")
+                    + "their tasks (a filter of system calls, and Landlock)")
         }
+        let words = report.limitsCalls ? "a part of it is missing" : "workers can do what you can do"
         for reason in report.missing {
             Console.print(
-                "note  sandbox: workers can do what you can do: \(VisibleText.line(reason)); 'sandbox: require' would refuse to run here"
+                "note  sandbox: \(words): \(VisibleText.line(reason)); 'sandbox: require' would refuse to run here"
             )
         }
     }
