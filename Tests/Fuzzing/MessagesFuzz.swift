@@ -11,19 +11,21 @@ public func fuzzMessages(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     message(ExaminedChains.self, parts[0])
     message(PluginConditions.self, parts[0])
     guard parts.count == 2 else { return 0 }
-    let report = message(Report.self, parts[1])
-    message(Greeting.self, parts[1])
-    message(Examination.self, parts[1])
-    message(PluginList.self, parts[1])
-    message(PluginFinding.self, parts[1])
+    let report = message(Report.self, parts[1], within: .reports)
+    message(Greeting.self, parts[1], within: .reports)
+    message(Examination.self, parts[1], within: .reports)
+    message(PluginList.self, parts[1], within: .reports)
+    message(PluginFinding.self, parts[1], within: .reports)
     if case .start(_, let task)? = order, let report { check(report, on: task) }
     return 0
 }
 
 /// A message that can be read can be sent, and is the same afterwards.
 @discardableResult
-private func message<Message: Codable & Equatable>(_ type: Message.Type, _ bytes: [UInt8]) -> Message? {
-    guard let message = try? FrameCodec.decode(type, from: bytes) else { return nil }
+private func message<Message: Codable & Equatable>(
+    _ type: Message.Type, _ bytes: [UInt8], within limits: MessageLimits = .orders
+) -> Message? {
+    guard let message = try? FrameCodec.decode(type, from: bytes, within: limits) else { return nil }
     let again = (try? FrameCodec.json(message)).flatMap { try? FrameCodec.decode(type, from: $0) }
     precondition(again == message, "a message that is sent on stays the same")
     return message

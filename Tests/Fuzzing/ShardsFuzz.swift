@@ -28,7 +28,7 @@ extension AttemptLine {
 
 /// Reads what ``ShardFolder`` reads.
 private func record<Record: SharedRecord>(_ type: Record.Type, _ bytes: [UInt8]) -> Record? {
-    (try? FrameCodec.decode(type, from: bytes)).flatMap { $0.isPlausible ? $0 : nil }
+    (try? FrameCodec.decode(type, from: bytes, within: type.limits)).flatMap { $0.isPlausible ? $0 : nil }
 }
 
 private func check(_ end: TaskEnd, _ task: Shard.Task) {
