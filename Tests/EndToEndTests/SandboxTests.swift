@@ -55,7 +55,8 @@ import Testing
         let text = String(decoding: try workspace.read("out/\(receipt)"), as: UTF8.self)
         #expect(text.contains(#""sandbox" : {"#), "\(text)")
         let shown = try await penumbra("show", "test", "--json")
-        #expect(shown.output.contains(#""sandbox":{"calls":true,"files":"handed over","missing":[]}"#), "\(shown.output)")
+        #expect(
+            shown.output.contains(#""sandbox":{"calls":true,"files":"handed over","missing":[]}"#), "\(shown.output)")
     }
 
     @Test func `without it, workers and outputs are as before`() async throws {
@@ -132,7 +133,7 @@ import Testing
         let whole = try await penumbra("doctor")
         #expect(
             whole.output.contains(
-                "ok    sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of their tasks (a filter of system calls)\n"
+                "ok    sandbox: workers start no programs, open no sockets, signal and trace no other process, and write only the files of their tasks (a filter of system calls)\n"
             ), "\(whole.output)")
         let partial = try await penumbra("doctor", under: "EPERM")
         #expect(

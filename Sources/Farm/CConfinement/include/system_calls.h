@@ -1,5 +1,6 @@
 /* Which system calls a worker may use. A worker decodes pictures of strangers and runs plugins. It computes: it needs memory,
-   threads, and files that are open or that it opens by their paths. Everything else is refused by a filter of the kernel. */
+   threads, and files that are open or that it opens by their paths. A filter of the kernel refuses the other calls that the list in
+   system_calls.c names, and all calls that are newer than the list. */
 #ifndef SYSTEM_CALLS_H
 #define SYSTEM_CALLS_H
 
@@ -15,8 +16,8 @@
    \returns 0, or a negative error number. */
 int32_t calls_refuse(void);
 
-/* Also refuses to open files for writing, and to create, rename, link and remove files. A process that does neither gets its files as open
-   descriptors. Call it after calls_refuse. */
+/* Also refuses to open files for writing, and to create, rename, link and remove files. For a process that gets the files that it
+   writes as open descriptors, or writes none. Call it after calls_refuse. */
 int32_t calls_refuse_writing(void);
 
 /* What calls_refuse does with a call, for tests. */

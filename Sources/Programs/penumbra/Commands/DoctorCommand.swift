@@ -174,8 +174,8 @@ struct DoctorCommand: AsyncParsableCommand {
         if report.limitsCalls {
             say(
                 true,
-                "sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of "
-                    + "their tasks (a filter of system calls)")
+                "sandbox: workers start no programs, open no sockets, signal and trace no other process, and write only the "
+                    + "files of their tasks (a filter of system calls)")
         }
         for reason in report.missing {
             Console.print(
