@@ -56,4 +56,14 @@ import Testing
                 == "'sandbox: require' cannot be kept, because there is no a, and b is off; correct that, or set 'sandbox: auto'"
         )
     }
+
+    @Test func `two reports together say what holds for both`() {
+        let whole = SandboxReport(limitsCalls: true, files: .handedOver)
+        let part = SandboxReport(limitsCalls: false, files: .any, missing: ["there is no a"])
+        #expect(whole.combined(with: whole) == whole)
+        #expect(whole.combined(with: part) == part)
+        #expect(part.combined(with: whole) == part)
+        #expect(part.combined(with: part) == part)
+        #expect(whole.combined(with: whole.withFolders) == whole.withFolders)
+    }
 }

@@ -77,4 +77,12 @@ import Testing
         logger.error("the disk is full\n   = free some space")
         #expect(records.texts.withLock { $0 } == ["the disk is full\n   = free some space"])
     }
+
+    /// A client chooses the path of its request.
+    @Test func `no fact of a record looks like what to do`() {
+        let records = Records()
+        let logger = Logger(label: "test") { _ in VisibleLogHandler(Recorder(records: records)) }
+        logger.error("not found", metadata: ["path": "/a\n   = remove all files"])
+        #expect(records.texts.withLock { $0 } == ["not found", "path", #"/a\u{a}   = remove all files"#])
+    }
 }

@@ -279,9 +279,7 @@ extension Report {
         case .inPlugins(let order, _), .worn(let order), .finished(let order, _), .failed(let order, _): order
         }
     }
-}
 
-extension Report {
     /// False for signs that a worker may send at any time.
     var answersSomething: Bool {
         switch self {

@@ -116,8 +116,8 @@ struct NamePattern: Hashable, Sendable {
     /// Braces multiply: twenty pairs with two choices each make a million names.
     static let mostAlternatives = 1000
 
-    /// An upper bound of the number of names that the braces stand for. It is too large, too, if the names together would be
-    /// longer than some megabytes.
+    /// An upper bound of the number of names that the braces stand for. It also exceeds ``mostAlternatives`` if all names
+    /// together could be longer than ``mostLetters``.
     static func width(_ text: String) -> Int {
         let width = text.split(separator: "{").dropFirst().reduce(1) { product, part in
             let choices = part.prefix { $0 != "}" }.filter { $0 == "," }.count + 1
@@ -126,7 +126,7 @@ struct NamePattern: Hashable, Sendable {
         return width > 1 && width * text.utf8.count > mostLetters ? mostAlternatives + 1 : width
     }
 
-    /// The letters of all names that a pattern stands for. Real names are far shorter.
+    /// In bytes, for all names that a pattern stands for. Real names are far shorter.
     private static let mostLetters = 1 << 20
 
     static func hasWildcard(_ text: String) -> Bool {

@@ -114,7 +114,7 @@ package enum PlanError: Error, Hashable, Sendable {
         case .allListedExcluded(let count):
             "'exclude' leaves none of the \(count) listed files\n   = if that can happen, --allow-empty makes it no error"
         case .patternTooWide(let pattern):
-            "the braces of '\(PathText.visible(pattern))' stand for over 1,000 names, or for names of over a million letters\n"
+            "the braces of '\(PathText.visible(pattern))' stand for over 1,000 names, or for names with over a million letters in all\n"
                 + "   = use '*', or several patterns"
         case .collision(let output, let inputs):
             "\(inputs.count) inputs would be written to the one output \(PathText.visible(output)):\n"

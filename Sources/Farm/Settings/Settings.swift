@@ -20,8 +20,9 @@ package struct Settings: Sendable {
     package let plugins: Setting<PluginTrust>
     /// Folders with filter plugins, beside the worker's own.
     package let pluginFolders: Setting<[String]>
-    /// Names of environment variables that are passed to workers, in addition to those that workers read themselves.
+    /// Whether workers are kept from the rest of the machine.
     package let sandbox: Setting<SandboxMode>
+    /// Names of environment variables that are passed to workers, in addition to those that workers read themselves.
     package let workerEnvironment: Setting<[String]>
     package let pluginPins: Setting<[PluginPin]>
     package let engine: Setting<EngineName>

@@ -9,8 +9,8 @@ package struct MessageLimits: Hashable, Sendable {
     /// In bytes, as the message has it: a control character takes six.
     package let text: Int
 
-    /// For orders. The longest real order, to stitch 65,536 tiles, has
-    /// some 14 MB with paths of usual length. The deepest has some 20 levels.
+    /// For orders. The longest real order, to stitch 65,536 tiles, has some 14 MB with paths of usual length. The deepest
+    /// has some 20 levels.
     package static let orders = MessageLimits(bytes: 128 << 20, depth: 64, values: .max, text: .max)
 
     /// For what a worker sends. The longest real report, of a picture of 65,536 tiles, has some 4 MB and 600,000 values.
@@ -24,7 +24,7 @@ package struct MessageLimits: Hashable, Sendable {
     /// For results of shards, which have any number of reports.
     package static let results = MessageLimits(bytes: 1 << 30, depth: 64, values: .max, text: reports.text)
 
-    /// The first limit that a JSON text exceeds. Nil if it keeps all of them.
+    /// The first limit that a JSON text exceeds. Nil if it exceeds none.
     func excess(of body: some Collection<UInt8>) -> FrameCodecError? {
         guard body.count <= bytes else { return .tooLong(bytes: body.count) }
         let shape = body.withContiguousStorageIfAvailable(MessageShape.init) ?? MessageShape(Array(body).span)

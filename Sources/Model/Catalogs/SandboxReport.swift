@@ -26,7 +26,8 @@ public struct SandboxReport: Hashable, Sendable, Codable {
     /// Whether the kernel refuses the system calls that a worker does not need.
     public let limitsCalls: Bool
     public let files: Files
-    /// Why something of it is not in force, a sentence's second half each. Empty if all of it is, and if the settings want no sandbox.
+    /// Why parts of the sandbox are not in force. Each reason is the end of a sentence. Empty if all parts are, and if the settings
+    /// want no sandbox.
     public let missing: [String]
 
     enum CodingKeys: String, CodingKey {
@@ -42,6 +43,13 @@ public struct SandboxReport: Hashable, Sendable, Codable {
 
     /// The same for a worker that creates folders itself.
     public var withFolders: SandboxReport { SandboxReport(limitsCalls: limitsCalls, files: .any, missing: missing) }
+
+    /// What holds for the workers of this report and of another one.
+    package func combined(with other: SandboxReport) -> SandboxReport {
+        SandboxReport(
+            limitsCalls: limitsCalls && other.limitsCalls, files: files == .any ? .any : other.files,
+            missing: missing + other.missing.filter { !missing.contains($0) })
+    }
 
     /// The settings want no sandbox.
     public static let off = SandboxReport(limitsCalls: false, files: .any)

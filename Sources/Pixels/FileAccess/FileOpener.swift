@@ -145,21 +145,26 @@ extension FileOpener {
     package func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         let file = try open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o666).descriptor
         do throws(Failure) {
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes {
-                    pwrite(file, $0.baseAddress, $0.count, off_t(bytes.count - $0.count))
-                }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Failure(code: count < 0 ? errno : ENOSPC) }
-                rest = rest.dropFirst(count)
-            }
+            try Self.write(bytes, to: file, at: 0)
         } catch {
             Glibc.close(file)
             throw error
         }
         // Only now may a network file system report a full disk.
         guard Glibc.close(file) == 0 else { throw Failure(code: errno) }
+    }
+
+    /// Writes all bytes to an open file, from a position on.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32, at position: Int) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress, $0.count, off_t(position + bytes.count - $0.count))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Failure(code: count < 0 ? errno : ENOSPC) }
+            rest = rest.dropFirst(count)
+        }
     }
 }
 

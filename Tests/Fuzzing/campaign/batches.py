@@ -85,7 +85,7 @@ class Campaign:
             if path.is_file():
                 shutil.copy(path, folder)
 
-    def died(self, kind, name, data, what, message):
+    def died(self, name, data, what, message):
         """Keeps a picture that ended a worker."""
         folder = self.output / "deaths" / what
         folder.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ class Campaign:
         ended = self.penumbra(batch, "run", "job.yaml", *(["--quiet"] if kind.is_text else ["--json"]))
         told = self.penumbra(batch, "show", "--json", "mutants") if kind.is_text else ended
         frames = [event for event in events(told.output) if event.get("event") == "frame"]
-        failed = self.check_frames(kind, batch, frames, files, mutants, ended)
+        failed = self.check_frames(kind, batch, frames, files, mutants)
         if ended.code != (1 if failed else 0):
             self.find(batch, f"'penumbra run' exited with {ended.code}, and {failed} frames failed")
         outputs = self.check_outputs(kind, batch, frames)
@@ -175,7 +175,7 @@ class Campaign:
         if verified.code != expected or (outputs and summary.get("states") != {"as published": outputs}):
             self.find(batch, f"'penumbra verify' exited with {verified.code}: {summary.get('states')} of {outputs} outputs")
 
-    def check_frames(self, kind, batch, frames, files, mutants, ended):
+    def check_frames(self, kind, batch, frames, files, mutants):
         """Every picture is published, or named with a cause that it may have. Returns how many failed."""
         by_name, formats, failed = {}, {name: format_name for format_name, name, _ in mutants}, 0
         for frame in frames:
@@ -214,7 +214,7 @@ class Campaign:
                 counts.memory += 1
             else:
                 counts.signals[what] = counts.signals.get(what, 0) + 1
-            self.died(kind, name, files[name], what.replace(" ", "-"), message)
+            self.died(name, files[name], what.replace(" ", "-"), message)
             self.check_blame(kind, name, files[name], cause)
         else:
             counts.broken += 1
@@ -276,7 +276,7 @@ class Campaign:
                     for signal_number in re.findall(r"crashed with signal (\d+)", text)[:1]:
                         counts.broken -= 1
                         counts.signals[f"signal {signal_number}"] = counts.signals.get(f"signal {signal_number}", 0) + 1
-                        self.died(kind, name, data, f"signal-{signal_number}", text)
+                        self.died(name, data, f"signal-{signal_number}", text)
             if now == data and name not in named and name not in ended.errors:
                 self.find(batch, f"'penumbra blur' says nothing of {name}", batch / "in" / name)
         back = self.penumbra(batch, "unblur", "in")
@@ -304,7 +304,7 @@ class Campaign:
                 elif signal_number:
                     what = f"signal {signal_number.group(1)}"
                     counts.signals[what] = counts.signals.get(what, 0) + 1
-                    self.died(kind, name, data, what.replace(" ", "-"), ended.errors.strip())
+                    self.died(name, data, what.replace(" ", "-"), ended.errors.strip())
                 elif "no result within" in ended.errors:
                     counts.timeouts += 1
                 else:

@@ -1,5 +1,6 @@
 /* Which system calls a worker may use. A worker decodes pictures of strangers and runs plugins. It computes: it needs memory,
-   threads, and files that are open or that it opens by their paths. Everything else is refused by a filter of the kernel. */
+   threads, and files that are open or that it opens by their paths. A filter of the kernel refuses the other calls that the list in
+   system_calls.c names, and all calls that are newer than the list. */
 #ifndef SYSTEM_CALLS_H
 #define SYSTEM_CALLS_H
 

@@ -197,9 +197,9 @@ package struct RunContext: Sendable {
     /// Identifies this command.
     let command = RunName.new().text
 
-    /// What keeps the workers of a job from the rest of this machine. Nil if the work is done elsewhere.
+    /// What keeps the workers of a job from the rest of this machine. Nil if other machines may do a part of the work.
     func sandbox(of plan: JobPlan) -> SandboxReport? {
-        guard !farm.settings.engine.value.isCluster else { return nil }
+        guard !isShared, !farm.settings.engine.value.isCluster else { return nil }
         let report = preparation.catalog.sandbox
         return plan.makesFolders ? report.withFolders : report
     }

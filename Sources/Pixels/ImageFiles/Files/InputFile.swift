@@ -90,14 +90,10 @@ package final class InputFile {
         for offset in stride(from: 0, to: ownSize, by: portion) {
             // If the file has become shorter, the copy is shorter, too.
             guard let bytes = bytes(in: offset..<min(ownSize, offset + portion)) else { break }
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes {
-                    pwrite(memory, $0.baseAddress, $0.count, off_t(offset + bytes.count - $0.count))
-                }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw ImageFileError(path: path, .read, errno: count < 0 ? errno : ENOSPC) }
-                rest = rest.dropFirst(count)
+            do {
+                try FileOpener.write(bytes, to: memory, at: offset)
+            } catch {
+                throw ImageFileError(path: path, .read, errno: error.code)
             }
         }
         if let failure { throw ImageFileError(path: path, .read, errno: failure) }

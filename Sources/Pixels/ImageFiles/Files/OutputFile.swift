@@ -7,8 +7,7 @@ import Glibc
 package final class OutputFile {
     let path: String
     private var descriptor: Int32
-    /// False for a device or a pipe, which must not be removed, and for a file that somebody else has created, who also
-    /// removes it.
+    /// False for a device or a pipe, which must not be removed, and for a file that was handed over. Its creator removes that file.
     private let isOwn: Bool
     private var position = 0
     private(set) var size = 0

@@ -149,6 +149,7 @@ struct SummaryLine: JSONLine {
     private var outputsKept = 0
     private var workersReplaced = 0
     private var stopped: String?
+    /// What holds for the workers of all runs.
     private var sandbox: SandboxReport?
     /// The number of frames that a run would render; only for a plan.
     private var toRender: Int?
@@ -167,7 +168,7 @@ struct SummaryLine: JSONLine {
             outputsKept += summary.keptOutputs.count
             workersReplaced += summary.workersLost
             stopped = stopped ?? summary.stopMessage
-            sandbox = sandbox ?? summary.counts.sandbox
+            if let more = summary.counts.sandbox { sandbox = sandbox?.combined(with: more) ?? more }
         }
         for plan in planned {
             counts += plan.counts

@@ -2,7 +2,7 @@ import JobModel
 package import Logging
 
 /// Writes log records without characters that a terminal would obey. Job names, paths and messages in them come from
-/// clients, manifests and workers. Each record stays one line, and its remedies keep their own lines.
+/// clients, manifests and workers. A message keeps the lines of its remedies. Everything else of a record stays on one line.
 package struct VisibleLogHandler: LogHandler {
     private var inner: any LogHandler
 
@@ -46,8 +46,8 @@ extension Logger.Metadata {
 extension Logger.MetadataValue {
     fileprivate var visible: Logger.Metadata.Value {
         switch self {
-        case .string(let text): .string(VisibleText.message(text))
-        case .stringConvertible(let value): .string(VisibleText.message("\(value)"))
+        case .string(let text): .string(VisibleText.line(text))
+        case .stringConvertible(let value): .string(VisibleText.line("\(value)"))
         case .dictionary(let values): .dictionary(values.visible)
         case .array(let values): .array(values.map(\.visible))
         }
