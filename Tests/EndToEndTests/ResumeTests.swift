@@ -163,7 +163,36 @@ import TestSupport
         #expect(isAlive(shell))
     }
 
-    /// They are stopped, so that they do not notice that their coordinator is gone.
+    /// Both ends of all pipes of a process.
+    private func heldPipes(of process: pid_t) -> [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
+        return names.map { "/proc/\(process)/fd/\($0)" }.filter { path in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: path))?.hasPrefix("pipe:") == true
+        }.map { open($0, O_RDWR | O_CLOEXEC) }.filter { $0 >= 0 }
+    }
+
+    /// A library that keeps a worker from noticing that no more orders come.
+    private func deafness() async throws -> String {
+        try workspace.write(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <sys/socket.h>
+            #include <unistd.h>
+            ssize_t recvmsg(int channel, struct msghdr *message, int flags) {
+                ssize_t count = ((ssize_t (*)(int, struct msghdr *, int))dlsym(RTLD_NEXT, "recvmsg"))(channel, message, flags);
+                while (count == 0) pause();
+                return count;
+            }
+            """, to: "deaf.c")
+        let library = "\(workspace.path)/deaf.so"
+        let made = try await Program.run(
+            "/usr/bin/gcc", ["-shared", "-fPIC", "-o", library, "deaf.c", "-ldl"], in: workspace)
+        try #require(made.code == 0, "\(made.errors)")
+        return library
+    }
+
+    /// Somebody else holds their pipes, and they are deaf, so that they do not notice that their coordinator is gone.
     @Test(arguments: [["first.yaml", "job.yaml"], ["job.yaml", "first.yaml"]])
     func `workers of any job of a command that stay are ended by that job's next coordinator`(manifests: [String])
         async throws
@@ -174,16 +203,22 @@ import TestSupport
         try workspace.write(
             "job: first\ninputs: photos/b.png\nfilters: [invert]\noutput: first/{stem}.png\n", to: "first.yaml")
         try gate.open(for: 1)
-        let program = try RunningProgram(["run"] + manifests + ["--workers", "2"], in: workspace)
+        let program = try RunningProgram(
+            ["run"] + manifests + ["--workers", "2"], in: workspace, environment: ["LD_PRELOAD": try await deafness()])
         program.wait { tiles > 3 }
         let workers = program.workers
-        defer { for worker in workers { kill(worker, SIGKILL) } }
-        for worker in workers { kill(worker, SIGSTOP) }
+        let pipes = workers.flatMap { heldPipes(of: $0) }
+        defer {
+            for pipe in pipes { close(pipe) }
+            for worker in workers { kill(worker, SIGKILL) }
+        }
         kill(program.processID, SIGKILL)
         _ = program.finish()
-        #expect(!workers.isEmpty && workers.allSatisfy(isAlive))
+        #expect(!pipes.isEmpty && workers.contains(where: isAlive))
+        let next = try RunningProgram(["run", "job.yaml"], in: workspace)
+        next.wait { !workers.contains(where: isAlive) }
         try gate.open(for: 10)
-        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(next.finish().code == 0)
         #expect(!workers.contains(where: isAlive))
     }
 
