@@ -45,7 +45,7 @@ extension WorkerCommand {
             throw WorkerQueryError(
                 message: "\(executable) describe: \(answer.status)\(words.map { ": \($0)" } ?? "")")
         }
-        // The reason would not help: the programs do not fit each other.
+        // The loader refuses plugins with longer texts, so nearly always the programs do not fit each other.
         guard let greeting = try? FrameCodec.decode(Greeting.self, from: answer.output, within: .reports),
             greeting.protocolVersion == Greeting.currentVersion, let catalog = greeting.catalog
         else {
@@ -79,7 +79,7 @@ extension WorkerCommand {
             input: input
         ).answer()
         if let problem = Self.problem(ofExamination: answer) { throw WorkerQueryError(message: problem) }
-        // The reason would not help: the programs do not fit each other.
+        // The loader refuses plugins with longer texts, so nearly always the programs do not fit each other.
         guard let examination = try? FrameCodec.decode(Examination.self, from: answer.output, within: .reports),
             examination.filters.count == chains.filters.count, examination.pictures.count == chains.pictures.count
         else {

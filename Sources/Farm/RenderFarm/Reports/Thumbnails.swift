@@ -63,6 +63,7 @@ final class Thumbnails: Sendable {
     /// The bytes of a thumbnail; nil if it is none. A worker that a picture has taken over may have put a link or another file
     /// in its place, and everybody may read the page.
     private static func contents(of path: String) -> [UInt8]? {
+        // A frame without a thumbnail is shown without one.
         // Some file systems show another owner for a file that this user has just created.
         guard let folder = try? SafeFolder(FileSystem.folder(of: path), trusting: .everybody),
             let bytes = try? folder.contents(of: PathNames.last(of: path), limit: largest),
