@@ -247,10 +247,15 @@ def looks(page, service, check, folder, manifest):
     browser.wait("document.querySelector('.compare .note').textContent.startsWith('1:1')")
     browser.run("document.activeElement.blur()")
     browser.key(']')
-    check('the next picture is shown with the same zoom and line', browser.wait("location.hash.endsWith('/frames/3') && document.querySelector('.compare input')?.value === '250' && document.querySelector('.compare .note').textContent.startsWith('1:1')", 20), page.text('.compare'))
+    check('the next picture is shown with the same zoom and line', browser.wait("document.querySelector('.crumbs')?.textContent.endsWith('picture 3') && document.querySelector('.compare input')?.value === '250' && document.querySelector('.compare .note').textContent.startsWith('1:1')", 20), page.text('.compare'))
     check('and is not taken for a transparent one while it loads', browser.wait("document.querySelector('.compare .waiting').hidden", 20) and browser.run("getComputedStyle(document.querySelector('.compare .waiting')).display") == 'none')
-    page.go(f"#/runs/{done['run']}")
-    page.go(f"#/runs/{done['run']}/frames/5")
+    browser.run(f"document.activeElement.blur(); location.hash = '#/runs/{done['run']}/frames/4'")
+    browser.wait("document.querySelector('.crumbs')?.textContent.endsWith('picture 4') && document.querySelector('.compare input')", 20)
+    browser.run("(slider => { slider.value = 250; slider.dispatchEvent(new Event('input')); })(document.querySelector('.compare input'))")
+    # Goes on to the next picture, and elsewhere before there is a view of that picture.
+    browser.run("[...document.querySelectorAll('.head a.button')].find(one => one.textContent.startsWith('next')).click(); location.hash = '#/runs'")
+    browser.wait("document.title.startsWith('Runs')", 20)
+    page.go(f"#/runs/{done['run']}/frames/6")
     check('somebody who comes from elsewhere sees the whole picture', browser.wait("document.querySelector('.compare input')?.value === '500'", 20), page.text('.compare'))
     page.picture('new-frame')
 

@@ -20,7 +20,10 @@ const withoutRecord = letter => !letter ? 'the run has no such frame'
   : letter === 's' ? 'there was nothing to do with this frame, and which picture it was is not known any more'
   : 'pkfb'.includes(letter) ? 'its record is not kept any more, because the job has run several times since' : 'nothing is recorded of this frame yet';
 
-/** How somebody looked at a picture when they went on to the one before or after it. The next view takes it. */
+/**
+ * How somebody looked at a picture when they went on to the one before or after it, and the address of that one. Its view takes it. They
+ * may have gone elsewhere before there was such a view.
+ */
 let look = null;
 
 /** The most attempts that are shown at first, and that a click adds. */
@@ -32,7 +35,7 @@ const repairedWords = ({run, job}) => ['Repaired by ', job ? [h('a', {href: `#/j
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
-  let frame = null, viewer = null, seen = look, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
+  let frame = null, viewer = null, seen = look?.to === `${here}/frames/${name}` ? look : null, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
   const title = h('h1', capital(pictureName(name))), badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
   const choice = h('select', {onchange: () => { output = choice.selectedIndex; showPictures(); }}), choices = h('label.tools', {hidden: true}, h('span', 'Output'), choice);
   const leaving = new AbortController(), loadingWords = h('span', {role: 'status'}), loadingTime = h('span');
@@ -43,7 +46,7 @@ export function frameView(run, name, view) {
     // Somebody may have gone on meanwhile.
     if (!isClosed) location.hash = `#/jobs/${job.id}`;
   }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
-  for (const link of [previous, next]) link.addEventListener('click', () => { look = viewer?.look() ?? null; });
+  for (const link of [previous, next]) link.addEventListener('click', () => { look = viewer ? {...viewer.look(), to: link.getAttribute('href')} : null; });
   look = null;
   retry.hidden = true;
   fill(view,
