@@ -3,23 +3,54 @@ import Confinement
 import Testing
 
 @Suite struct WorkerSandboxTests {
-    private func sandbox(_ word: String?, folders: String? = nil, getsOpenFiles: Bool = true) throws -> WorkerSandbox {
-        try WorkerSandbox(
-            in: { ["PENUMBRA_SANDBOX": word, "PENUMBRA_SANDBOX_FOLDERS": folders][$0] ?? nil },
-            getsOpenFiles: getsOpenFiles)
+    private func sandbox(
+        _ word: String?, folders: String? = nil, read: String? = nil, getsOpenFiles: Bool = true
+    ) throws -> WorkerSandbox {
+        let variables = [
+            "PENUMBRA_SANDBOX": word, "PENUMBRA_SANDBOX_FOLDERS": folders, "PENUMBRA_SANDBOX_READ": read,
+        ]
+        return try WorkerSandbox(in: { variables[$0] ?? nil }, getsOpenFiles: getsOpenFiles)
     }
 
     @Test func `a worker that nobody tells has the default`() throws {
-        #expect(try sandbox(nil) == WorkerSandbox(mode: .auto, mayWrite: false))
+        #expect(try sandbox(nil) == WorkerSandbox(mode: .auto, reach: .places(WorkerPlaces())))
         #expect(try sandbox("auto").mode == .auto)
         #expect(try sandbox("require").mode == .require)
         #expect(try sandbox("off").mode == .off)
     }
 
-    @Test func `a worker may write if it creates folders, or gets no open files`() throws {
-        #expect(try sandbox(nil, folders: "yes").mayWrite)
-        #expect(try !sandbox(nil, folders: "no").mayWrite)
-        #expect(try sandbox(nil, getsOpenFiles: false).mayWrite)
+    @Test func `a worker may open all files if it creates folders, or gets no open files`() throws {
+        #expect(try sandbox(nil, folders: "yes").reach == .everything)
+        #expect(try sandbox(nil, folders: "no").reach == .places(WorkerPlaces()))
+        #expect(try sandbox(nil, getsOpenFiles: false).reach == .everything)
+        #expect(try sandbox(nil, folders: "yes").opening(["/srv/lib.so"]).reach == .everything)
+    }
+
+    @Test func `a worker may read what it is told, the folders of its plugins, and no relative paths`() throws {
+        let told = try sandbox(nil, read: "/opt/fonts:models::/run/tiles")
+        #expect(told.reach == .places(WorkerPlaces(["/opt/fonts", "/run/tiles"])))
+        #expect(
+            told.reading(["/srv/plugins"]).opening(["/nowhere/libA.so"]).reach
+                == .places(WorkerPlaces(["/opt/fonts", "/run/tiles", "/srv/plugins", "/nowhere"])))
+    }
+
+    @Test func `every worker may read fonts and the folders of its libraries, but not the whole machine`() {
+        let variables = [
+            "HOME": "/home/ada", "XDG_DATA_HOME": "/data", "LD_LIBRARY_PATH": "/opt/lib::relative:/",
+            "FONTCONFIG_FILE": "/f/fonts.conf",
+        ]
+        let all = WorkerPlaces(["/tiles", "/"]).all(
+            variable: { variables[$0] },
+            mappings: "7f43-7f44 r-xp 00000000 08:01 1234    /opt/swift/usr/lib/swift/linux/libswiftCore.so\n")
+        for place in [
+            "/home/ada/.fonts", "/home/ada/.config/fontconfig", "/data/fonts", "/opt/lib", "/f/fonts.conf",
+            "/opt/swift/usr/lib/swift/linux", "/tiles", "/usr/lib", "/usr/share", "/proc/self",
+        ] {
+            #expect(all.contains(place), "\(place)")
+        }
+        for place in ["/", "", "relative", "/home/ada", "/etc", "/proc", "/tmp", "/usr", "/var"] {
+            #expect(!all.contains(place), "\(place)")
+        }
     }
 
     @Test func `a word that a worker does not know is refused, because it may be stricter`() {
@@ -65,5 +96,8 @@ import Testing
         #expect(part.combined(with: whole) == part)
         #expect(part.combined(with: part) == part)
         #expect(whole.combined(with: whole.withFolders) == whole.withFolders)
+        let readable = SandboxReport(limitsCalls: true, files: .allReadable, missing: ["there is no b"])
+        #expect(whole.combined(with: readable) == readable)
+        #expect(readable.combined(with: part).files == .any)
     }
 }

@@ -145,9 +145,9 @@ import Testing
     @Test(
         arguments: [
             // A private file would be everybody's.
-            #"int file = open("photos/a.png", O_RDONLY); if (fchmod(file, 0666) == 0) abort();"#,
+            #"int file = open("plugins/libevil.so", O_RDONLY); if (fchmod(file, 0666) == 0) abort();"#,
             // Other runs would wait for it.
-            #"int file = open("photos/a.png", O_RDONLY); struct flock lock = {.l_type = F_RDLCK}; if (fcntl(file, F_SETLK, &lock) == 0) abort();"#,
+            #"int file = open("plugins/libevil.so", O_RDONLY); struct flock lock = {.l_type = F_RDLCK}; if (fcntl(file, F_SETLK, &lock) == 0) abort();"#,
             // A terminal's foreground process would get a signal.
             #"int ends[2]; if (pipe(ends) == 0 && fcntl(ends[0], F_SETFL, O_ASYNC) == 0) abort();"#,
         ])
@@ -194,7 +194,7 @@ import Testing
         let whole = try await penumbra("doctor")
         #expect(
             whole.output.contains(
-                "ok    sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of their tasks (a filter of system calls, and Landlock)\n"
+                "ok    sandbox: workers start no programs, open no sockets, touch no other process, and open no files but those of their tasks, libraries and fonts (a filter of system calls, and Landlock)\n"
             ), "\(whole.output)")
         let partial = try await penumbra("doctor", under: "EPERM")
         #expect(
@@ -207,6 +207,51 @@ import Testing
         #expect(required.code == 69)
         #expect(required.output.contains("FAIL  "), "\(required.output)")
         #expect(required.output.contains("'sandbox: require' cannot be kept"), "\(required.output)")
+    }
+
+    @Test func `a plugin reads nothing but its own folder, unless the settings let it`() async throws {
+        try workspace.write("secret", to: "elsewhere/key")
+        let body = "int file = open(\"\(workspace.path)/elsewhere/key\", O_RDONLY); if (file >= 0) abort();"
+        #expect(try await run(body) == "0 ")
+        // The plugin would abort, as it does where it can read the file.
+        let allowed = try await Program.run(
+            "run", "job.yaml", in: workspace,
+            environment: [
+                "PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins", "PENUMBRA_SANDBOX": "require",
+                "PENUMBRA_SANDBOX_READ": "\(workspace.path)/elsewhere", "PENUMBRA_RETRIES": "0",
+            ])
+        #expect(allowed.code == 1)
+        #expect(allowed.errors.contains("inside the plugin 'evil'"), "\(allowed.errors)")
+        let own = "int file = open(\"\(workspace.path)/plugins/libevil.so\", O_RDONLY); if (file < 0) abort();"
+        #expect(try await run(own) == "0 ")
+    }
+
+    /// A picture that is tiled has canvases and tiles, which workers read by their paths. The first worker starts before their folder
+    /// exists.
+    @Test func `tiles are read by every worker, also by the one that told the catalog`() async throws {
+        try workspace.draw("photos/large.png", width: 700, height: 500)
+        try workspace.writeManifest(
+            inputs: "photos/large.png", filters: "[{gaussian: {radius: 8}}]", more: "shard: tile\ntile: 128")
+        let free = try await penumbra("run", "job.yaml", "--workers", "1", sandbox: "off")
+        #expect(free.code == 0, "\(free.errors)")
+        let bytes = try workspace.read("out/large.png")
+        let confined = try await penumbra("run", "job.yaml", "--force", "--workers", "1", "--json", sandbox: "require")
+        #expect(confined.code == 0, "\(confined.errors)")
+        #expect(try sandbox(confined) == .init(calls: true, files: "handed over", missing: []))
+        #expect(try workspace.read("out/large.png") == bytes)
+        let logs = try await penumbra("logs", "test", sandbox: "require")
+        #expect(!logs.output.contains("failed"), "\(logs.output)")
+        let verified = try await penumbra("verify", "--rerender", "out", sandbox: "require")
+        #expect(verified.code == 0, "\(verified.output)\(verified.errors)")
+    }
+
+    @Test func `a picture of a filter is examined and read`() async throws {
+        try workspace.draw("marks/mark.png", width: 20, height: 20)
+        try workspace.writeManifest(filters: "[{overlay: {image: marks/mark.png}}]")
+        let checked = try await penumbra("validate", "job.yaml", sandbox: "require")
+        #expect(checked.code == 0, "\(checked.output)\(checked.errors)")
+        let result = try await penumbra("run", "job.yaml", sandbox: "require")
+        #expect(result.code == 0, "\(result.errors)")
     }
 
     @Test func `a setting that is no word of it is refused`() async throws {

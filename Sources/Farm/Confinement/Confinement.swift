@@ -58,7 +58,7 @@ package struct Confinement: Hashable, Sendable {
     private static let rightsOfFiles =
         CONFINEMENT_READ_FILE | CONFINEMENT_WRITE_FILE | CONFINEMENT_TRUNCATE | CONFINEMENT_EXECUTE
 
-    private static func handled(_ version: Int) -> UInt64 {
+    static func handled(_ version: Int) -> UInt64 {
         CONFINEMENT_ALL_OF_VERSION_2 | (version >= 3 ? CONFINEMENT_TRUNCATE : 0)
     }
 

@@ -1,22 +1,30 @@
 import CConfinement
 package import Catalogs
 import Glibc
+import JobModel
+import Planning
 
 /// Keeps a worker process from the rest of the machine, by the kernel. A worker decodes pictures of strangers and runs plugins, so
 /// any code may run in it.
 ///
 /// A filter of system calls refuses what a worker does not need: programs, processes, sockets, signals to others, and files to write
-/// but those that it is handed. `system_calls.c` has the list. A set of rules of Landlock that refuses nearly nothing hides the memory,
-/// the environment and the open files of other processes, which are files in `/proc`. Otherwise a worker that may write could write
-/// into the memory of its coordinator. Both hold for ever.
+/// but those that it is handed. `system_calls.c` has the list. A set of rules of Landlock lets it read nothing but its places, which
+/// ``WorkerPlaces`` lists, and hides the memory, the environment and the open files of other processes. Both hold for ever.
 package struct WorkerSandbox: Hashable, Sendable {
-    package let mode: SandboxMode
-    /// Whether it may open files for writing, and create, rename and remove files.
-    package let mayWrite: Bool
+    /// Which files it may open besides those that it is handed.
+    package enum Reach: Hashable, Sendable {
+        /// To read these.
+        case places(WorkerPlaces)
+        /// All files, also for writing, creating, renaming and removing.
+        case everything
+    }
 
-    package init(mode: SandboxMode, mayWrite: Bool) {
+    package let mode: SandboxMode
+    package let reach: Reach
+
+    package init(mode: SandboxMode, reach: Reach) {
         self.mode = mode
-        self.mayWrite = mayWrite
+        self.reach = reach
     }
 
     /// The sandbox that the environment asks for. A worker that somebody starts by hand has the default.
@@ -25,7 +33,22 @@ package struct WorkerSandbox: Hashable, Sendable {
     package init(in variable: (String) -> String?, getsOpenFiles: Bool) throws(WorkerSandboxError) {
         let word = variable(SandboxMode.variable) ?? SandboxMode.auto.rawValue
         guard let mode = SandboxMode(rawValue: word) else { throw .unknownMode(word) }
-        self.init(mode: mode, mayWrite: !getsOpenFiles || variable(SandboxMode.folderVariable) == "yes")
+        let makesFolders = variable(SandboxMode.folderVariable) == "yes"
+        let places = WorkerPlaces(list: variable(SandboxMode.readVariable) ?? "")
+        self.init(mode: mode, reach: getsOpenFiles && !makesFolders ? .places(places) : .everything)
+    }
+
+    /// A sandbox whose process may read more files and folders, such as plugins.
+    package func reading(_ paths: [String]) -> WorkerSandbox {
+        guard case .places(var places) = reach else { return self }
+        places.more += paths
+        return WorkerSandbox(mode: mode, reach: .places(places))
+    }
+
+    /// A sandbox whose process may open libraries, and read the folders where they really are: a library may be a link into another
+    /// folder, where more of its files are.
+    package func opening(_ libraries: [String]) -> WorkerSandbox {
+        reading(libraries.compactMap { PathNames.folder(of: realPath($0)) })
     }
 
     /// Before ``enter()``: from now on, a thread that the filter ends says why, on standard error. No memory of the process is written
@@ -46,26 +69,57 @@ package struct WorkerSandbox: Hashable, Sendable {
         guard mode != .off else { return .off }
         let threads = calls_threads()
         guard threads <= 1 else { throw .tooManyThreads(threads) }
-        let hiding = threads < 0 ? 0 : confinement_hide_processes()
-        let code = threads < 0 ? threads : Self.refuseCalls(mayWrite: mayWrite)
+        let files = threads < 0 ? 0 : limitFiles()
+        let code = threads < 0 ? threads : refuseCalls()
         let missing =
-            (hiding < 0 ? [Self.reason(withoutHiding: hiding)] : [])
+            (files < 0 ? [reason(withoutLandlock: files)] : [])
             + (code < 0 ? [Self.reason(-code, isOfThreads: threads < 0)] : [])
         guard missing.isEmpty || mode != .require else { throw .incomplete(missing) }
         return SandboxReport(
-            limitsCalls: code >= 0, files: code < 0 || mayWrite ? .any : .handedOver, missing: missing)
+            limitsCalls: code >= 0, files: code < 0 ? .any : openFiles(isLimited: threads >= 0 && files >= 0),
+            missing: missing)
     }
 
-    /// For a child process that tries a plugin. Its parent reports what is missing. The child calls nothing else before.
-    package static func enterTrial() {
-        _ = confinement_hide_processes()
-        _ = refuseCalls(mayWrite: false)
+    private func openFiles(isLimited: Bool) -> SandboxReport.Files {
+        switch reach {
+        case .everything: .any
+        case .places: isLimited ? .handedOver : .allReadable
+        }
     }
 
-    /// Likewise, if a sandbox is required. Where a part is missing, the child ends before it opens a library.
-    package static func enterRequiredTrial() {
-        if confinement_hide_processes() < 0 || refuseCalls(mayWrite: false) < 0 { _exit(69) }
+    /// Enters it in a child process that tries plugins. Its parent reports what is missing, and the child goes on without it. If a
+    /// sandbox is required, the child ends.
+    ///
+    /// - Precondition: the child has called nothing else before.
+    package func enterTrial() {
+        guard mode != .off else { return }
+        // A plugin has no files to write, in no worker.
+        let (files, code) = (limitFiles(), Self.refuseCalls(mayWrite: false))
+        if mode == .require, files < 0 || code < 0 { _exit(69) }
     }
+
+    private func limitFiles() -> Int32 {
+        guard case .places(let places) = reach else { return confinement_hide_processes() }
+        return Confinement.restrictThread(
+            toReading: places.all(
+                variable: { name in getenv(name).map { String(cString: $0) } }, mappings: Self.mappings()))
+    }
+
+    /// What this process has mapped. Without it, libraries in unusual folders cannot be read.
+    private static func mappings() -> String {
+        let file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            if count > 0 { bytes += buffer[..<count] } else if count == 0 || errno != EINTR { break }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func refuseCalls() -> Int32 { Self.refuseCalls(mayWrite: reach == .everything) }
 
     /// For a handler of SIGSYS: says why, and calls only what such a handler may.
     package static func explain(call: Int32) { calls_write_explanation(call) }
@@ -75,8 +129,9 @@ package struct WorkerSandbox: Hashable, Sendable {
         return code < 0 || mayWrite ? code : calls_refuse_writing()
     }
 
-    private static func reason(withoutHiding code: Int32) -> String {
-        let words = "workers can reach the memory and the open files of your other processes"
+    private func reason(withoutLandlock code: Int32) -> String {
+        let files = reach == .everything ? "" : "all files that you can read, and "
+        let words = "workers can reach \(files)the memory and the open files of your other processes"
         return switch Landlock.support {
         case .missing(let reason): "\(words), because \(reason.problem)"
         case .version: "\(words), because this process may not use Landlock: \(String(cString: strerror(-code)))"

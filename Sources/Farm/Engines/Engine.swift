@@ -1,3 +1,4 @@
+import Catalogs
 import JobModel
 package import Scheduling
 import Synchronization
@@ -47,6 +48,16 @@ package struct WorkerCommand: Sendable {
     let restrictThread: (@Sendable () throws -> Void)?
     /// Whether its outputs may be folders, which it creates itself. Then it may write wherever this user can.
     package var makesFolders = false
+    /// Files and folders that it may read in the sandbox, beside those that each worker needs.
+    package var readable: [String] = []
+    /// The folder of the run's canvases and tiles, which it reads by their paths. Nil if there is none yet, or none at all.
+    package var scratch: String?
+
+    /// The folder of canvases and tiles, if a worker can read it only when it was started with it.
+    var scratchInSandbox: String? {
+        environment[SandboxMode.variable] == SandboxMode.off.rawValue || makesFolders ? nil : scratch
+    }
+
     /// All workers that start later get them.
     let refusals = RefusedLibraries()
 

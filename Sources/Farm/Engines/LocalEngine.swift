@@ -6,15 +6,22 @@ import WorkerProtocol
 
 /// Runs one worker process per slot on this machine, and replaces processes that die.
 package final class LocalEngine: Engine {
-    package let command: WorkerCommand
+    private let commandOfLater: Mutex<WorkerCommand>
     private let workers = WorkerPool()
     private let events = EventRelay()
     /// The slot of the worker that ``introduce()`` started.
     private let firstSlot = Mutex<Task<Void, Never>?>(nil)
 
     package init(command: WorkerCommand) {
-        self.command = command
+        commandOfLater = Mutex(command)
     }
+
+    /// How workers are started from now on.
+    package var command: WorkerCommand { commandOfLater.withLock { $0 } }
+
+    /// Names the folder of canvases and tiles of the run. The first worker was started before there was a run. It is replaced when a
+    /// task needs the folder.
+    package func useScratch(_ folder: String?) { commandOfLater.withLock { $0.scratch = folder } }
 
     /// Starts the first worker early and returns its catalog. ``run(_:onEvent:)`` uses the same worker, because loading its
     /// libraries takes tens of milliseconds.
@@ -84,10 +91,16 @@ package final class LocalEngine: Engine {
     ) async {
         var introduction = introducing
         while let worker = workers.enlist(in: slot) {
-            let process = WorkerProcess(
-                id: worker, command: command, workers: workers, introducing: introduction, onEvent: onEvent)
-            introduction = nil
-            let (death, wasReady) = await process.live()
+            var order: WorkerPool.WaitingOrder?
+            var (death, wasReady) = (Death(.byOrder), true)
+            repeat {
+                let process = WorkerProcess(
+                    id: worker, command: command, workers: workers, introducing: introduction, firstOrder: order,
+                    onEvent: onEvent)
+                introduction = nil
+                (death, wasReady) = await process.live()
+                order = workers.orderWithoutWorker(worker)
+            } while order != nil
             workers.remove(worker)
             onEvent(.workerLost(worker, death))
             // A worker that cannot start would be tried thousands of times a second. (A cancelled pause ends the slot.)
@@ -97,7 +110,8 @@ package final class LocalEngine: Engine {
 
     private func carryOut(_ command: EngineCommand) {
         switch command {
-        case .start(let lease): workers.start(lease.id, lease.spec, on: lease.worker)
+        case .start(let lease):
+            workers.start(lease.id, lease.spec, on: lease.worker, scratch: self.command.scratchInSandbox)
         case .widen, .pulse: break
         case .retire(let slot): workers.retire(slot)
         case .kill(let worker): workers.kill(worker)
@@ -141,6 +155,8 @@ final class WorkerPool: Sendable {
     private struct Member {
         let processID: pid_t
         let sender: OrderSender
+        /// The folder of canvases and tiles that it may read.
+        let scratch: String?
         var endsByOrder = false
         /// The number of orders that the process was sent. Each order has a number of its own, though one lease may take
         /// several orders.
@@ -149,8 +165,15 @@ final class WorkerPool: Sendable {
         var lease: LeaseID?
     }
 
+    /// An order for a worker whose process had to be replaced, because it may not read the tiles of the run.
+    struct WaitingOrder: Sendable {
+        let lease: LeaseID
+        let spec: TaskSpec
+    }
+
     private struct State {
         var members: [WorkerID: Member] = [:]
+        var waiting: [WorkerID: WaitingOrder] = [:]
         var last = 0
         var retired: Set<SlotID> = []
         var isDismissed = false
@@ -180,9 +203,11 @@ final class WorkerPool: Sendable {
     }
 
     /// A process that gets orders from now on.
-    func add(_ worker: WorkerID, processID: pid_t, _ sender: OrderSender) {
+    ///
+    /// - Parameter scratch: the folder of canvases and tiles that it may read.
+    func add(_ worker: WorkerID, processID: pid_t, _ sender: OrderSender, scratch: String?) {
         state.withLock { state in
-            state.members[worker] = Member(processID: processID, sender: sender)
+            state.members[worker] = Member(processID: processID, sender: sender, scratch: scratch)
             if state.isDismissed || state.retired.contains(worker.slot) { state.letGo(worker) }
         }
     }
@@ -192,13 +217,30 @@ final class WorkerPool: Sendable {
 
     /// Each order has a number of its own. A worker does each number once, so a repeated message does no harm. A lease may
     /// be sent again if an earlier result of it is damaged.
-    func start(_ lease: LeaseID, _ spec: TaskSpec, on worker: WorkerID) {
+    ///
+    /// A process that was started before the run had its folder of tiles cannot read them. It exits, and the next process of the
+    /// worker gets the order.
+    ///
+    /// - Parameter scratch: the folder of canvases and tiles. Nil if every process can read it.
+    func start(_ lease: LeaseID, _ spec: TaskSpec, on worker: WorkerID, scratch: String?) {
         state.withLock { state in
             guard var member = state.members[worker] else { return }
+            guard !spec.readsScratch || scratch == nil || scratch == member.scratch else {
+                state.waiting[worker] = WaitingOrder(lease: lease, spec: spec)
+                return state.letGo(worker)
+            }
             member.lease = lease
             member.orders += 1
             state.members[worker] = member
             member.sender.send(LeaseID(member.orders), spec)
+        }
+    }
+
+    /// Takes the order that waits for the worker's next process. Nil if none does, or if the worker was told to end meanwhile.
+    func orderWithoutWorker(_ worker: WorkerID) -> WaitingOrder? {
+        state.withLock { state in
+            let order = state.waiting.removeValue(forKey: worker)
+            return state.isDismissed || state.retired.contains(worker.slot) ? nil : order
         }
     }
 
@@ -236,6 +278,7 @@ final class WorkerPool: Sendable {
     /// Kills the process and everything that it started.
     func kill(_ worker: WorkerID) {
         state.withLock { state in
+            state.waiting[worker] = nil
             guard let member = state.members[worker] else { return }
             state.members[worker]?.endsByOrder = true
             ProcessGroup.end(member.processID)

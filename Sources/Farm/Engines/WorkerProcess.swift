@@ -16,6 +16,8 @@ package struct WorkerProcess: Sendable {
     let workers: WorkerPool
     /// Gets the worker's catalog. A worker reports it only if asked.
     let introducing: (@Sendable (Catalog?) -> Void)?
+    /// An order that an earlier process of the worker could not carry out. Everybody else takes the worker for ready already.
+    let firstOrder: WorkerPool.WaitingOrder?
     let onEvent: @Sendable (Event) -> Void
 
     /// A worker that is not ready by then hangs while it loads a library.
@@ -90,6 +92,8 @@ package struct WorkerProcess: Sendable {
         }
         // Always set, so that a variable of the user does not decide.
         values[Environment.Key(stringLiteral: SandboxMode.folderVariable)] = command.makesFolders ? "yes" : "no"
+        let readable = command.readable + [command.scratch].compactMap(\.self)
+        values[Environment.Key(stringLiteral: SandboxMode.readVariable)] = readable.joined(separator: ":")
         var plugins = command.plugins
         plugins.refused = command.refusals.all
         values[Environment.Key(stringLiteral: PluginConditions.variable)] = try plugins.text()
@@ -123,7 +127,7 @@ package struct WorkerProcess: Sendable {
 
     private func converse(with running: Running, _ sender: OrderSender, _ conversation: Conversation) async -> Course {
         let processID = running.processIdentifier.value
-        workers.add(id, processID: processID, sender)
+        workers.add(id, processID: processID, sender, scratch: command.scratch)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
             group.addTask { await limitStart(conversation) }
@@ -218,7 +222,11 @@ package struct WorkerProcess: Sendable {
         sender.setFolderFormats(greeting.folderFormats)
         command.refusals.note(greeting.refused)
         introducing?(greeting.catalog)
-        onEvent(.workerReady(id))
+        if let firstOrder {
+            workers.start(firstOrder.lease, firstOrder.spec, on: id, scratch: nil)
+        } else {
+            onEvent(.workerReady(id))
+        }
         return true
     }
 

@@ -25,7 +25,12 @@ package struct InPlaceSession: Sendable {
 
     package var state: String { farm.settings.stateFolder.value }
 
-    package func loop() -> RunLoop { RunLoop(engine: farm.engine(), control: control) }
+    package func loop() -> RunLoop { loop(scratch: nil) }
+
+    /// - Parameter scratch: the folder of canvases and tiles.
+    private func loop(scratch: String?) -> RunLoop {
+        RunLoop(engine: farm.engine(scratch: scratch), control: control)
+    }
 
     /// - Parameter paths: bytes, because file names need not be UTF-8.
     package func search(_ paths: [[UInt8]], in folder: String) -> PictureSearch {
@@ -123,7 +128,8 @@ package struct InPlaceSession: Sendable {
                 try await Blurring.blur(
                     pictures, by: job, filters: chain, areSame: areSame, keeping: location, isForced: isForced,
                     catalog: catalog, originals: originals, directory: directory, settings: farm.runSettings,
-                    time: Int(currentTime() / 1_000_000_000), observer: observer, loop: { loop() }, ended: ended))
+                    time: Int(currentTime() / 1_000_000_000), observer: observer,
+                    loop: { loop(scratch: directory.scratch) }, ended: ended))
         } catch {
             stop = .failure(error)
         }

@@ -3,6 +3,7 @@ package import Coordination
 import FoundationEssentials
 package import JobModel
 import JobStorage
+import SafeFiles
 import Planning
 import Reports
 import Scheduling
@@ -81,7 +82,7 @@ package struct OutputVerifier {
     package func compare(_ outputs: [RecordedOutput]) async throws -> [VerifiedOutput] {
         let verification = try await Verification(
             outputs, search, settings: farm.runSettings, observer: listener.observer(of: "verify")
-        ) { loop(makesFolders: false) }
+        ) { loop(makesFolders: outputs.contains { FileSystem.isOwnFolder($0.record.path) }) }
         try refuse(verification.stop)
         return verification.outputs
     }
@@ -105,7 +106,8 @@ package struct OutputVerifier {
             name: String(UInt64.random(in: .min ... .max), radix: 36))
         let results = await Rerendering.run(
             outputs, catalog: try await farm.catalogOfFirstWorker(), scratch: scratch.path, settings: farm.runSettings,
-            observer: listener.observer(of: "verify"), loop: loop)
+            observer: listener.observer(of: "verify")
+        ) { loop(makesFolders: $0, scratch: scratch.path) }
         withExtendedLifetime(scratch) {}
         try refuse(results.stop)
         return results.outputs
@@ -115,8 +117,9 @@ package struct OutputVerifier {
         ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     }
 
-    private func loop(makesFolders: Bool) -> RunLoop {
-        RunLoop(engine: farm.engine(makesFolders: makesFolders), control: control)
+    /// - Parameter makesFolders: whether outputs are folders, which workers read and create by their paths.
+    private func loop(makesFolders: Bool, scratch: String? = nil) -> RunLoop {
+        RunLoop(engine: farm.engine(makesFolders: makesFolders, scratch: scratch), control: control)
     }
 
     private func refuse(_ stop: StopReason?) throws {

@@ -11,6 +11,7 @@ struct GivenValues {
     var plugins: PluginTrust?
     var pluginFolders: [String]?
     var sandbox: SandboxMode?
+    var sandboxRead: [String]?
     var workerEnvironment: [String]?
     var pluginPins: [PluginPin]?
     var worker: String?
@@ -84,6 +85,7 @@ struct ConfigFile {
         values.plugins = reader.optional("plugins", .choice)
         values.pluginFolders = reader.optional("plugin_folders", .list(of: path))
         values.sandbox = reader.optional("sandbox", .choice)
+        values.sandboxRead = reader.optional("sandbox_read", .list(of: path))
         values.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
         values.pluginPins = reader.optional("plugin_pins", .pins)
         values.worker = reader.optional("worker", path)
@@ -165,6 +167,7 @@ struct EnvironmentValues {
         }
 
         values.pluginFolders = list(.pluginFolders)
+        values.sandboxRead = list(.sandboxRead)
         values.workerEnvironment = list(.workerEnvironment)
         self.values = values
         let empty = SourceText(bytes: [], name: "", log: DiagnosticLog())

@@ -89,6 +89,11 @@ extension SettingKey {
         "sandbox", variable: "PENUMBRA_SANDBOX", takes: "a word", fallback: SandboxMode.auto.rawValue,
         "Whether the kernel keeps workers from the rest of the machine. Workers decode pictures of strangers and run plugins.",
         choices: SandboxMode.words)
+    static let sandboxRead = SettingKey(
+        "sandbox_read", variable: "PENUMBRA_SANDBOX_READ",
+        takes: "files and folders; the variable separates them by ':'",
+        "What workers may read in the sandbox besides the files of their tasks, libraries and fonts. Plugins may need more. The lists of "
+            + "both config files add up. Penumbra refuses folders that everybody may change.")
     static let workerEnvironment = SettingKey(
         "worker_environment", variable: "PENUMBRA_WORKER_ENVIRONMENT",
         takes: "names; the variable separates them by ':'",
@@ -131,7 +136,7 @@ extension SettingKey {
             workers, memory, scratch, stateFolder, nice, ionice, silence, reduceTransparency, plugins, pluginFolders,
             pluginPins,
         ] + pins
-        + [sandbox, workerEnvironment, worker, engine, slurm] + cluster + [commands] + clusterCommands
+        + [sandbox, sandboxRead, workerEnvironment, worker, engine, slurm] + cluster + [commands] + clusterCommands
         + [onEnd] + targets(of: "on_end") + [onFailure] + targets(of: "on_failure")
         + [sendmail, late] + lateness + [server, tokenFile, service] + serviceKeys + schedules + watches
 }

@@ -22,6 +22,8 @@ package struct Settings: Sendable {
     package let pluginFolders: Setting<[String]>
     /// Whether workers are kept from the rest of the machine.
     package let sandbox: Setting<SandboxMode>
+    /// Files and folders that workers may read in their sandbox, in addition to those that they need themselves.
+    package let sandboxRead: Setting<[String]>
     /// Names of environment variables that are passed to workers, in addition to those that workers read themselves.
     package let workerEnvironment: Setting<[String]>
     package let pluginPins: Setting<[PluginPin]>
@@ -171,6 +173,7 @@ package struct Settings: Sendable {
         plugins = layered(.any, \.plugins, .plugins)
         pluginFolders = summed(\.pluginFolders, .pluginFolders)
         sandbox = layered(.auto, \.sandbox, .sandbox)
+        sandboxRead = summed(\.sandboxRead, .sandboxRead)
         workerEnvironment = layered([], \.workerEnvironment, .workerEnvironment)
         pluginPins = summed(\.pluginPins, .pluginPins) { user, machine in
             let pinned = Set(user.map(\.file))

@@ -57,6 +57,15 @@ extension TaskSpec {
         return Array(allFiles(folderFormats).filter { known.insert($0).inserted }.prefix(Self.mostFiles))
     }
 
+    /// Whether the task reads canvases or tiles by their paths.
+    package var readsScratch: Bool {
+        switch self {
+        case .canvas, .tile, .stitch: true
+        case .audit(let task): if case .canvas = task.source { true } else { false }
+        case .probe, .frame, .check, .preview, .compare: false
+        }
+    }
+
     private func allFiles(_ folders: Set<String>) -> [TaskFile] {
         switch self {
         case .probe(let task): task.input.files + pictures(task.chain, task.outputs)

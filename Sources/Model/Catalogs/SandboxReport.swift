@@ -11,15 +11,21 @@ public enum SandboxMode: String, Hashable, Sendable, Codable, CaseIterable {
 
     /// The environment variable by which a worker learns that its outputs may be folders, which it creates itself: `yes` or `no`.
     public static let folderVariable = "PENUMBRA_SANDBOX_FOLDERS"
+
+    /// The environment variable with the files and folders that a worker may read besides those that it is handed, separated by `:`.
+    public static let readVariable = "PENUMBRA_SANDBOX_READ"
 }
 
 /// What keeps a worker from the rest of the machine.
 public struct SandboxReport: Hashable, Sendable, Codable {
-    /// What a worker can write.
-    public enum Files: String, Hashable, Sendable, Codable {
-        /// Only the files of its tasks, which it gets as open files.
+    /// The files that a worker can open, from few to many.
+    public enum Files: String, Hashable, Sendable, Codable, CaseIterable {
+        /// Only the files of its tasks, which it gets as open files. It also reads libraries, fonts, the tiles of its run, and what the
+        /// settings name.
         case handedOver = "handed over"
-        /// All files that its user can write.
+        /// It writes only the files of its tasks, and reads all files that its user can read.
+        case allReadable = "all readable"
+        /// All files that its user can read or write.
         case any
     }
 
@@ -47,10 +53,16 @@ public struct SandboxReport: Hashable, Sendable, Codable {
     /// What holds for the workers of this report and of another one.
     package func combined(with other: SandboxReport) -> SandboxReport {
         SandboxReport(
-            limitsCalls: limitsCalls && other.limitsCalls, files: files == .any ? .any : other.files,
+            limitsCalls: limitsCalls && other.limitsCalls, files: files.wider(other.files),
             missing: missing + other.missing.filter { !missing.contains($0) })
     }
 
     /// The settings want no sandbox.
     public static let off = SandboxReport(limitsCalls: false, files: .any)
+}
+
+extension SandboxReport.Files {
+    fileprivate func wider(_ other: Self) -> Self {
+        Self.allCases.last { $0 == self || $0 == other } ?? .any
+    }
 }

@@ -33,7 +33,8 @@ static void forget_signals(void) {
 
 /* In the child: opens one library after the other, reads its description, and says so after each. What they print goes
    nowhere. */
-static void open_all(const char *const *names, int32_t count, uint32_t host_abi, int progress, void (*confine)(void)) {
+static void open_all(const char *const *names, int32_t count, uint32_t host_abi, int progress, void (*confine)(void *),
+                     void *context) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int nothing = open("/dev/null", O_RDWR);
@@ -41,7 +42,7 @@ static void open_all(const char *const *names, int32_t count, uint32_t host_abi,
     dup2(nothing, STDOUT_FILENO);
     dup2(nothing, STDERR_FILENO);
     forget_signals();
-    if (confine) confine();
+    if (confine) confine(context);
     for (int32_t index = 0; index < count; index++) {
         void *library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
         if (library) {
@@ -109,7 +110,7 @@ static void watch(plugin_trial *trial, int32_t count, int progress, pid_t child,
 }
 
 plugin_trial try_plugins(const char *const *names, int32_t count, uint32_t host_abi, uint32_t milliseconds,
-                         void (*confine)(void)) {
+                         void (*confine)(void *), void *context) {
     plugin_trial trial = {0};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) {
@@ -117,7 +118,7 @@ plugin_trial try_plugins(const char *const *names, int32_t count, uint32_t host_
         return trial;
     }
     const pid_t child = fork();
-    if (child == 0) open_all(names, count, host_abi, ends[1], confine);
+    if (child == 0) open_all(names, count, host_abi, ends[1], confine, context);
     if (child < 0) trial.error = errno;
     close(ends[1]);
     if (child > 0) {

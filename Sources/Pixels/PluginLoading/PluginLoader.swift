@@ -52,9 +52,9 @@ package struct PluginLoader {
     /// two plugins have the same name, the first is used. A bad plugin never prevents the use of another.
     ///
     /// - Parameter confine: keeps this process from the rest of the machine. It is called after the trial, which needs a process of
-    ///   its own, and before the first library is opened.
+    ///   its own, and before the first library is opened. It gets the paths of the libraries that will be opened.
     package func load<Failure: Error>(
-        _ folders: [PluginFolder], confine: () throws(Failure) -> Void
+        _ folders: [PluginFolder], confine: (_ libraries: [String]) throws(Failure) -> Void
     ) throws(Failure) -> LoadedPlugins {
         var found = Found()
         for folder in folders {
@@ -71,7 +71,7 @@ package struct PluginLoader {
         }
         let candidates = found.permitted(policy)
         let tried = trial?(candidates) ?? PluginTrial.Findings()
-        try confine()
+        try confine(candidates.map(\.path))
         for candidate in candidates {
             found.add(candidate.path) { plugins throws(PluginError) in
                 if let problem = tried.problems[candidate.path] { throw problem }
@@ -85,7 +85,7 @@ package struct PluginLoader {
     }
 
     /// Likewise, in this process as it is.
-    package func load(_ folders: [PluginFolder]) -> LoadedPlugins { load(folders) { () throws(Never) in } }
+    package func load(_ folders: [PluginFolder]) -> LoadedPlugins { load(folders) { (_) throws(Never) in } }
 
     /// Returns nil for a library in the default folder that is no plugin.
     private func load(_ candidate: Candidate) throws(PluginError) -> LoadedPlugin? {
@@ -168,7 +168,10 @@ enum PluginLibrary {
         guard let handle = FloatingPointMode.kept({ dlopen(candidate.openName, RTLD_NOW | RTLD_LOCAL) }) else {
             let words = dlerror().map { String(cString: $0) } ?? "no reason given"
             let reason = words.replacing(candidate.openName, with: candidate.path)
-            throw PluginError("cannot be opened (\(reason)); build it on this machine, with its libraries installed")
+            throw PluginError(
+                "cannot be opened (\(reason)); build it on this machine, with its libraries installed"
+                    + (reason.hasSuffix(String(cString: strerror(EACCES)))
+                        ? ", or name the folder of a library that the sandbox refuses in 'sandbox_read'" : ""))
         }
         guard let symbol = dlsym(handle, entryName) else { return .somethingElse }
         let entry = unsafe(bitCast: symbol)

@@ -12,14 +12,14 @@ package struct PluginTrial: Sendable {
     private let timeout: Duration
     /// The libraries that earlier trials refused.
     private let known: [RefusedLibrary]
-    /// Keeps the child from the rest of the machine, before it opens a library.
-    private let confine: (@convention(c) @Sendable () -> Void)?
+    /// Keeps the child from the rest of the machine, before it opens a library. It gets the paths of all of them.
+    private let confine: (@Sendable (_ libraries: [String]) -> Void)?
 
     private static let leastTimeout = Duration.seconds(1)
 
     package init(
         timeout: Duration = .seconds(10), known: [RefusedLibrary] = [],
-        confine: (@convention(c) @Sendable () -> Void)? = nil
+        confine: (@Sendable (_ libraries: [String]) -> Void)? = nil
     ) {
         self.timeout = timeout
         self.known = known
@@ -52,9 +52,10 @@ package struct PluginTrial: Sendable {
             findings.refuse(candidate, stamp, PluginError(reason))
             return true
         }
+        let confining = confine.map { confine in Confining { confine(candidates.map(\.path)) } }
         var timeout = timeout
         while !rest.isEmpty {
-            let trial = run(rest.map(\.0.openName), timeout)
+            let trial = run(rest.map(\.0.openName), timeout, confining)
             guard trial.error == 0 else {
                 let problem = PluginError("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
                 for (candidate, _) in rest { findings.refuse(candidate, nil, problem) }
@@ -74,12 +75,25 @@ package struct PluginTrial: Sendable {
         known.first { $0.path == candidate.path && $0.stamp.isSameState(as: stamp) }?.reason
     }
 
-    private func run(_ names: [String], _ timeout: Duration) -> plugin_trial {
+    /// What C code calls in the child.
+    private final class Confining: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    private func run(_ names: [String], _ timeout: Duration, _ confining: Confining?) -> plugin_trial {
         let copies = names.map { strdup($0) }
         defer { copies.forEach { free($0) } }
         let milliseconds = UInt32(clamping: Int(timeout / .milliseconds(1)))
         return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer {
-            try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds, confine)
+            guard let confining else {
+                return try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds, nil, nil)
+            }
+            return try_plugins(
+                $0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds,
+                { context in
+                    if let context { Unmanaged<Confining>.fromOpaque(context).takeUnretainedValue().run() }
+                }, Unmanaged.passUnretained(confining).toOpaque())
         }
     }
 }

@@ -2,6 +2,7 @@ import CCrashRecord
 import Catalogs
 import Confinement
 import Digests
+import FileAccess
 import FilterKitTesting
 import Filters
 import Glibc
@@ -16,7 +17,7 @@ enum PluginCommands {
     /// Prints the result of each check as a line of JSON. The caller kills this process if a plugin hangs.
     static func check(_ path: String, _ sandbox: WorkerSandbox) throws {
         sandbox.prepare()
-        _ = try sandbox.enter()
+        _ = try sandbox.opening([path]).reading([path]).enter()
         let channel = Channel()
         let noise = PrintedNoise()
         func say(_ finding: PluginFinding) {
@@ -92,14 +93,32 @@ struct PrintedNoise {
 
 /// Answers questions about chains that only a worker can answer: it has the filters and reads pictures.
 struct ChainExaminer {
-    let toolbox: Toolbox
+    private let toolbox: Toolbox
+    /// Has the pictures of the question open.
+    private let opener: FileOpener
 
     /// Reads the question from standard input. The caller kills this process if a plugin hangs.
-    static func answer(_ toolbox: Toolbox, on channel: Channel) throws {
+    ///
+    /// - Parameter toolbox: Confines this process. The pictures are opened before, because later they cannot be.
+    static func answer(on channel: Channel, with toolbox: () throws -> Toolbox) throws {
         var bytes: [UInt8] = []
         while let more = channel.receive() { bytes += more.bytes }
         let question = try FrameCodec.decode(ExaminedChains.self, from: bytes)
-        try channel.send(bytes: FrameCodec.json(ChainExaminer(toolbox: toolbox).examination(of: question)))
+        let opener = FileOpener(
+            read: Dictionary(
+                uniqueKeysWithValues: Set(question.pictures.map { Array($0.path.utf8) }).map { ($0, opened($0)) }),
+            created: [:], scratch: nil)
+        let examiner = ChainExaminer(toolbox: try toolbox(), opener: opener)
+        try channel.send(bytes: FrameCodec.json(examiner.examination(of: question)))
+    }
+
+    private static func opened(_ path: [UInt8]) -> FileOpener.Handed {
+        do {
+            // Without O_NONBLOCK a pipe would block here.
+            return .descriptor(try FileOpener().open(path, O_RDONLY | O_NONBLOCK).descriptor)
+        } catch {
+            return .failed(error.code)
+        }
     }
 
     private func examination(of question: ExaminedChains) -> Examination {
@@ -107,7 +126,8 @@ struct ChainExaminer {
         return Examination(
             filters: question.filters.map { examination(of: $0, registry) },
             pictures: question.pictures.map { picture in
-                PictureCache.problem(with: picture.path, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
+                PictureCache.problem(
+                    with: picture.path, opener, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
             })
     }
 

@@ -116,8 +116,11 @@ struct InstalledPlugins: Sendable {
     /// - Precondition: This process has one thread.
     init(cancellation: TaskCancellation, _ sandbox: WorkerSandbox) throws {
         let conditions = try Self.conditions()
-        let whatCan: @convention(c) @Sendable () -> Void = { WorkerSandbox.enterTrial() }
-        let all: @convention(c) @Sendable () -> Void = { WorkerSandbox.enterRequiredTrial() }
+        let foreign = Set(conditions.foreignFolders.map(PathKey.init))
+        let folders =
+            conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + Self.standardFolders
+            + [PluginFolder(Self.programFolder, isImplicit: true)]
+        let sandbox = sandbox.reading(folders.map(\.path))
         let loader = PluginLoader(
             reservedNames: Self.reservedNames,
             policy: PluginPolicy(
@@ -126,15 +129,11 @@ struct InstalledPlugins: Sendable {
             isCancelled: CancellationQuestion { cancellation.isCancelled },
             trial: PluginTrial(
                 known: conditions.refused,
-                confine: sandbox.mode == .off ? nil : sandbox.mode == .require ? all : whatCan))
-        let foreign = Set(conditions.foreignFolders.map(PathKey.init))
+                confine: { sandbox.opening($0).enterTrial() }))
         var report = SandboxReport.off
-        let loaded = try loader.load(
-            conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + Self.standardFolders
-                + [
-                    PluginFolder(Self.programFolder, isImplicit: true)
-                ]
-        ) { () throws(WorkerSandboxError) in report = try sandbox.enter() }
+        let loaded = try loader.load(folders) { (libraries) throws(WorkerSandboxError) in
+            report = try sandbox.opening(libraries).enter()
+        }
         self.sandbox = report
         (plugins, problems) = (loaded.plugins, loaded.problems)
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
@@ -201,12 +200,12 @@ final class PictureCache: Sendable {
     }
 
     /// Why a picture cannot be read. Nil if its header can be read.
-    static func problem(with path: String, _ limits: DecodeLimits) -> String? {
+    static func problem(with path: String, _ opener: FileOpener, _ limits: DecodeLimits) -> String? {
         var names = [path]
         do {
-            let source = try SourceFile(path, bytes: nil, openedBy: FileOpener())
+            let source = try SourceFile(path, bytes: nil, openedBy: opener)
             names.append(source.openName)
-            _ = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
+            _ = try ImageDecoder(path: source.openName, openedBy: opener, limits: limits, color: .keep)
             return nil
         } catch {
             return reason(TaskFailure(classing: error).message, names)

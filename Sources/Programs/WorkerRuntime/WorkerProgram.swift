@@ -63,7 +63,7 @@ public enum WorkerProgram {
 
     private static func examine() -> Int32 {
         let channel = Channel()
-        return attempt { try ChainExaminer.answer(try toolbox(), on: channel) }
+        return attempt { try ChainExaminer.answer(on: channel) { try toolbox() } }
     }
 
     /// The exit code of a body that may throw.

@@ -382,7 +382,10 @@ package struct JobPreparation: Sendable {
 
     func findings(of files: [DigestTask.File], _ job: JobSpec) async throws -> Freshness.Findings {
         guard !files.isEmpty else { return [:] }
-        let loop = RunLoop(engine: farm.engine(), control: control, deadline: deadline)
+        // Workers read folders, such as Deep Zoom outputs, by their paths.
+        let haveFolders = await Blocking.run { files.contains { FileSystem.isOwnFolder($0.path) } }
+        let loop = RunLoop(
+            engine: farm.engine(makesFolders: haveFolders), control: control, deadline: deadline)
         let (findings, stop) = await DigestQuery.run(
             files, job: job, settings: farm.runSettings, loop: loop)
         try refuse(stop)

@@ -19,6 +19,8 @@ public struct Farm: Sendable {
     package let sandbox: SandboxMode
     /// Identifies the workers of a run; nil if the farm is not for a run.
     private var token: CoordinatorToken?
+    /// The folder of the run's canvases and tiles. Nil if the farm is not for a run.
+    private var scratch: String?
     /// The name of the run; nil for a new one.
     var runName: RunName?
     private let firstWorker = FirstWorker()
@@ -35,9 +37,11 @@ public struct Farm: Sendable {
         let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))
         if nice > 0 { environment["PENUMBRA_NICE"] = String(nice) }
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
-        worker = WorkerCommand(
+        var worker = WorkerCommand(
             executable: settings.worker.value, environment: environment,
             inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
+        worker.readable = settings.sandboxRead.value
+        self.worker = worker
     }
 
     package static func plugins(_ settings: Settings) -> PluginConditions {
@@ -81,6 +85,7 @@ public struct Farm: Sendable {
     package func working(for claim: RunClaim) -> Farm {
         var farm = self
         farm.token = claim.token
+        farm.scratch = claim.scratch
         return farm
     }
 
@@ -94,19 +99,25 @@ public struct Farm: Sendable {
 
     /// An engine for one run.
     ///
-    /// - Parameter makesFolders: whether outputs are folders, which workers create themselves.
-    package func engine(makesFolders: Bool = false) -> LocalEngine {
+    /// - Parameters:
+    ///   - makesFolders: whether outputs are folders, which workers create themselves.
+    ///   - scratch: the folder of canvases and tiles; nil for the run's.
+    package func engine(makesFolders: Bool = false, scratch: String? = nil) -> LocalEngine {
         if let first = firstWorker.engine.withLock({ $0.take() }) {
-            if !makesFolders, token == nil || token == first.token { return first.engine }
+            if !makesFolders, token == nil || token == first.token {
+                first.engine.useScratch(scratch ?? self.scratch)
+                return first.engine
+            }
             // The worker may not create folders, or has another token, so that a later coordinator would not recognise it.
             first.engine.dismiss()
         }
-        return LocalEngine(command: workerOfRun(makesFolders: makesFolders))
+        return LocalEngine(command: workerOfRun(makesFolders: makesFolders, scratch: scratch))
     }
 
-    func workerOfRun(makesFolders: Bool) -> WorkerCommand {
+    func workerOfRun(makesFolders: Bool, scratch: String? = nil) -> WorkerCommand {
         var worker = command(token ?? CoordinatorToken(run: RunName.new().text))
         worker.makesFolders = makesFolders
+        worker.scratch = scratch ?? self.scratch
         return worker
     }
 

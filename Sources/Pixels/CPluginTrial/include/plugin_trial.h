@@ -31,9 +31,9 @@ typedef struct plugin_trial {
    libraries': other threads may hold any lock of this process but the loader's and malloc's, which a fork hands on
    unlocked. A library whose own language has a run time that this process uses too needs a process with one thread.
 
-   The child calls `confine` before it opens a library. NULL for nothing. */
+   The child calls `confine` with the context before it opens a library. NULL for nothing. */
 plugin_trial try_plugins(const char *const *names, int32_t count, uint32_t host_abi, uint32_t milliseconds,
-                         void (*confine)(void));
+                         void (*confine)(void *context), void *context);
 
 /* 1 when a file has the text in it, 0 when not, when it is no regular file, or cannot be read. */
 int32_t file_contains(const char *path, const char *text);

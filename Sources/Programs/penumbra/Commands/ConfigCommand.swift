@@ -120,6 +120,7 @@ struct ConfigCommand: AsyncParsableCommand {
             row("plugins", settings.plugins, settings.plugins.value.rawValue),
             row("plugin_folders", settings.pluginFolders, settings.pluginFolders.value.joined(separator: ":")),
             row("sandbox", settings.sandbox, settings.sandbox.value.rawValue),
+            row("sandbox_read", settings.sandboxRead, settings.sandboxRead.value.joined(separator: ":")),
             row(
                 "worker_environment", settings.workerEnvironment,
                 settings.workerEnvironment.value.joined(separator: ":")),

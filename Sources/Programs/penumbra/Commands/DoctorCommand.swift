@@ -174,8 +174,8 @@ struct DoctorCommand: AsyncParsableCommand {
         if report.limitsCalls, report.missing.isEmpty {
             say(
                 true,
-                "sandbox: workers start no programs, open no sockets, touch no other process, and write only the files of "
-                    + "their tasks (a filter of system calls, and Landlock)")
+                "sandbox: workers start no programs, open no sockets, touch no other process, and open no files but those of "
+                    + "their tasks, libraries and fonts (a filter of system calls, and Landlock)")
         }
         let words = report.limitsCalls ? "a part of it is missing" : "workers can do what you can do"
         for reason in report.missing {

@@ -111,7 +111,9 @@ struct ShardCommand: AsyncParsableCommand {
             settings, plugins: written.workers.plugins.restricted(by: own), sandbox: written.workers.sandbox)
         try farm.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
-            written, engine: farm.engine(makesFolders: written.workers.makesFolders), workers: settings.workers.value
+            written,
+            engine: farm.engine(makesFolders: written.workers.makesFolders, scratch: shard.folder.path),
+            workers: settings.workers.value
         ) { signals.control.signals() }
         switch end {
         case .done(let tasks, let failed):

@@ -1,0 +1,80 @@
+import CConfinement
+import Glibc
+import JobModel
+import Planning
+
+/// The files and folders that a worker can read by their paths. It can write none.
+///
+/// The pictures of its tasks are not among them, because the coordinator hands these over as open files.
+package struct WorkerPlaces: Hashable, Sendable {
+    /// Absolute paths of files and folders: the tiles of the run, plugins, and what the settings name. One that is missing is left out.
+    package var more: [String]
+
+    package init(_ more: [String] = []) { self.more = more }
+
+    /// - Parameter list: paths, separated by `:`, as in ``SandboxMode/readVariable``.
+    package init(list: String) {
+        more = list.split(separator: ":").map(String.init).filter(PathNames.isAbsolute)
+    }
+
+    /// All of them.
+    ///
+    /// - Parameters:
+    ///   - variable: reads a variable of the environment. The user may have fonts at home, and libraries elsewhere.
+    ///   - mappings: the text of `/proc/self/maps` of the worker.
+    package func all(variable: (String) -> String?, mappings: String) -> [String] {
+        let folders = [
+            ("HOME", [".config/fontconfig", ".local/share/fonts", ".fonts", ".cache/fontconfig"]),
+            ("XDG_CONFIG_HOME", ["fontconfig"]), ("XDG_DATA_HOME", ["fonts"]), ("XDG_CACHE_HOME", ["fontconfig"]),
+            ("FONTCONFIG_PATH", [""]), ("FONTCONFIG_FILE", [""]),
+        ].flatMap { name, folders in
+            variable(name).map { base in folders.map { $0.isEmpty ? base : PathNames.joined(base, $0) } } ?? []
+        }
+        let libraries = (variable("LD_LIBRARY_PATH") ?? "").split(separator: ":").map(String.init)
+        return (Self.system + Confinement.libraryFolders(mappings: mappings) + libraries + folders + more)
+            .filter { PathNames.isAbsolute($0) && $0 != "/" }
+    }
+
+    private static let system = [
+        // Libraries, the modules of libvips, tables of the C library.
+        "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/lib", "/lib32", "/lib64",
+        "/etc/alternatives",
+        "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload",
+        // Fonts, tables of poppler, time zones, translations.
+        "/usr/share", "/usr/local/share/fonts", "/etc/fonts", "/var/cache/fontconfig", "/etc/localtime",
+        "/etc/timezone",
+        "/etc/locale.alias", "/etc/ssl/openssl.cnf",
+        // This process itself, and what the C library asks of the machine.
+        "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems",
+        "/proc/sys/vm/overcommit_memory",
+        "/sys/devices/system/cpu", "/sys/devices/system/node", "/dev/null", "/dev/zero", "/dev/urandom",
+    ]
+}
+
+extension Confinement {
+    private static let readingAlone = CONFINEMENT_READ_FILE | CONFINEMENT_READ_FOLDER
+
+    /// Lets this thread read nothing but some places, and write nothing at all, for ever. Open files stay as they are.
+    ///
+    /// - Parameter places: absolute paths. Those that are missing are left out.
+    /// - Returns: 0, or a negative error code if the kernel cannot do it.
+    static func restrictThread(toReading places: [String]) -> Int32 {
+        guard case .version(let version) = Landlock.support else { return min(confinement_version(), -EOPNOTSUPP) }
+        let rules = confinement_make_rules(handled(version))
+        guard rules >= 0 else { return rules }
+        defer { close(rules) }
+        for place in places {
+            // A place that cannot be opened cannot be read either. Links in paths are the user's own or root's.
+            let opened = confinement_open(place, 1)
+            guard opened >= 0 else { continue }
+            defer { close(opened) }
+            var status = stat()
+            guard fstat(opened, &status) == 0 else { continue }
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            let code = confinement_allow(rules, opened, isFolder ? readingAlone : CONFINEMENT_READ_FILE)
+            // Some files have no place in a hierarchy of folders, so no rule can name them.
+            guard code == 0 || code == -EBADFD else { return code }
+        }
+        return confinement_enter(rules)
+    }
+}
