@@ -174,7 +174,7 @@ let package = Package(
         .target(name: "CChannel", path: "Sources/Farm/CChannel"),
         module(
             "Farm", "Engines",
-            ["Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "CChannel", subprocess, system]),
+            ["Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "CChannel", subprocess, system]),
         module(
             "Farm", "Shards",
             ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "Engines"]),
@@ -205,7 +205,7 @@ let package = Package(
         module(
             "Farm", "RenderFarm",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
+                "Geometry", "Catalogs", "JobModel", "Confinement", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Reports", "Settings",
             ]),

@@ -19,19 +19,24 @@ import Testing
         #expect(try sandbox("off").mode == .off)
     }
 
-    @Test func `a worker may open all files if it creates folders, or gets no open files`() throws {
-        #expect(try sandbox(nil, folders: "yes").reach == .everything)
-        #expect(try sandbox(nil, folders: "no").reach == .places(WorkerPlaces()))
+    @Test func `a worker may write in the folders for its outputs, and everywhere only if it gets no open files`()
+        throws
+    {
+        #expect(try sandbox(nil).reach == .places(WorkerPlaces()))
+        #expect(try sandbox(nil, folders: "/").reach == .places(WorkerPlaces()))
+        #expect(
+            try sandbox(nil, folders: "/out/.penumbra-1-folders:/b").reach
+                == .places(WorkerPlaces(writable: ["/out/.penumbra-1-folders", "/b"])))
         #expect(try sandbox(nil, getsOpenFiles: false).reach == .everything)
-        #expect(try sandbox(nil, folders: "yes").opening(["/srv/lib.so"]).reach == .everything)
+        #expect(try sandbox(nil, getsOpenFiles: false).opening(["/srv/lib.so"]).reach == .everything)
     }
 
     @Test func `a worker may read what it is told, the folders of its plugins, and no relative paths`() throws {
         let told = try sandbox(nil, read: "/opt/fonts:models::/run/tiles")
-        #expect(told.reach == .places(WorkerPlaces(["/opt/fonts", "/run/tiles"])))
+        #expect(told.reach == .places(WorkerPlaces(named: ["/opt/fonts", "/run/tiles"])))
         #expect(
             told.reading(["/srv/plugins"]).opening(["/nowhere/libA.so"]).reach
-                == .places(WorkerPlaces(["/opt/fonts", "/run/tiles", "/srv/plugins", "/nowhere"])))
+                == .places(WorkerPlaces(named: ["/opt/fonts", "/run/tiles"], plugins: ["/srv/plugins", "/nowhere"])))
     }
 
     @Test func `every worker may read fonts and the folders of its libraries, but not the whole machine`() {
@@ -39,7 +44,7 @@ import Testing
             "HOME": "/home/ada", "XDG_DATA_HOME": "/data", "LD_LIBRARY_PATH": "/opt/lib::relative:/",
             "FONTCONFIG_FILE": "/f/fonts.conf",
         ]
-        let all = WorkerPlaces(["/tiles", "/"]).all(
+        let all = WorkerPlaces(named: ["/tiles", "/"]).all(
             variable: { variables[$0] },
             mappings: "7f43-7f44 r-xp 00000000 08:01 1234    /opt/swift/usr/lib/swift/linux/libswiftCore.so\n")
         for place in [
@@ -95,9 +100,12 @@ import Testing
         #expect(whole.combined(with: part) == part)
         #expect(part.combined(with: whole) == part)
         #expect(part.combined(with: part) == part)
+        #expect(whole.withFolders.files == .ownFolders)
         #expect(whole.combined(with: whole.withFolders) == whole.withFolders)
         let readable = SandboxReport(limitsCalls: true, files: .allReadable, missing: ["there is no b"])
         #expect(whole.combined(with: readable) == readable)
         #expect(readable.combined(with: part).files == .any)
+        #expect(readable.withFolders.files == .any)
+        #expect(readable.combined(with: whole.withFolders).files == .any)
     }
 }

@@ -98,6 +98,11 @@ enum EscapePlace: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case thread
     /// In libjpeg, while a picture is decoded.
     case decoder
+    /// In a plugin's `render`, in a job whose outputs are folders, which its workers create themselves.
+    case folders
+
+    /// As the code knows it.
+    var name: String { self == .folders ? EscapePlace.render.rawValue : rawValue }
 
     var testDescription: String { rawValue }
 }
@@ -155,7 +160,7 @@ actor EscapeRuns {
                 environment: [
                     "PENUMBRA_SANDBOX": sandbox, "PENUMBRA_WORKERS": "1", "HOME": "\(workspace.path)/home",
                     "PENUMBRA_WORKER": "\(workspace.path)/worker", "PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins",
-                    "PENUMBRA_TEST_ESCAPE_PLACE": place.rawValue, "PENUMBRA_TEST_ESCAPE_FOLDER": workspace.path,
+                    "PENUMBRA_TEST_ESCAPE_PLACE": place.name, "PENUMBRA_TEST_ESCAPE_FOLDER": workspace.path,
                     "PENUMBRA_TEST_ESCAPE_VICTIM": "\(victim.processIdentifier)",
                     "PENUMBRA_TEST_ESCAPE_FROM": "\(next)", "PENUMBRA_TEST_ESCAPE_WORDS": "9",
                 ])
@@ -207,6 +212,7 @@ extension Workspace {
             atPath: "\(path)/in/link", withDestinationPath: "\(path)/elsewhere/private")
         try writeManifest(
             inputs: "in/own.jpg", filters: place == .decoder ? "[{gaussian: {radius: 2}}]" : "[evil]",
+            output: place == .folders ? "out/{stem}.dzi" : "out/{stem}.png",
             more: "retries: 0\ntimeout: 60s")
         let library = place == .decoder ? "preloaded/decoder.so" : "plugins/libEvil.so"
         try await buildEscapes(place == .decoder ? "decoder.c" : "plugin.c", library)

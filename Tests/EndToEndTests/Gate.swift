@@ -28,7 +28,8 @@ final class Gate {
                 copy(tile);
                 """)
         try workspace.write(
-            "plugin_folders: [\(workspace.path)/plugins]\n", to: "config/penumbra/penumbra.yaml")
+            "plugin_folders: [\(workspace.path)/plugins]\nsandbox_read: [\(path)]\n",
+            to: "config/penumbra/penumbra.yaml")
     }
 
     deinit { close(pipe) }

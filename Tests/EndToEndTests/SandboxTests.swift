@@ -104,11 +104,12 @@ import Testing
         #expect(!workspace.exists("out"))
     }
 
-    @Test func `workers that create folders may write, and runs say so`() async throws {
+    @Test func `workers that create folders create them in a folder of the run, and runs say so`() async throws {
         try workspace.writeManifest(inputs: "photos/a.png", output: "out/{stem}.dzi")
         let result = try await penumbra("run", "job.yaml", "--json", sandbox: "require")
         #expect(result.code == 0, "\(result.errors)")
-        #expect(try sandbox(result) == .init(calls: true, files: "any", missing: []))
+        #expect(try sandbox(result) == .init(calls: true, files: "handed over, and own folders", missing: []))
+        #expect(!workspace.files(below: "out").contains { $0.contains(".penumbra-") && $0.contains("folders") })
         let tile = try #require(workspace.files(below: "out").first { $0.contains("_files/") })
         let mode = try FileManager.default.attributesOfItem(atPath: "\(workspace.path)/out/\(tile)")[.posixPermissions]
         #expect(mode as? Int == 0o644)
@@ -226,6 +227,30 @@ import Testing
         #expect(try await run(own) == "0 ")
     }
 
+    @Test func `a folder that everybody may write to is not read, and that is told`() async throws {
+        try FileManager.default.createDirectory(atPath: "\(workspace.path)/open", withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: "\(workspace.path)/open")
+        let variables = ["PENUMBRA_SANDBOX_READ": "\(workspace.path)/open"]
+        let reason =
+            "every user may write to '\(workspace.path)/open', which 'sandbox_read' names, so workers do not read it"
+        let told = try await Program.run("run", "job.yaml", in: workspace, environment: variables)
+        #expect(told.code == 0)
+        #expect(told.errors == "workers are only partly confined: \(reason); see 'penumbra doctor'\n")
+        let required = try await Program.run(
+            "run", "job.yaml", "--force", in: workspace,
+            environment: variables.merging(["PENUMBRA_SANDBOX": "require"]) { $1 })
+        #expect(required.code == 69)
+        #expect(
+            required.errors
+                == "'sandbox: require' cannot be kept, because \(reason); correct that, or set 'sandbox: auto'\n")
+        let missing = try await Program.run(
+            "doctor", in: workspace, environment: ["PENUMBRA_SANDBOX_READ": "\(workspace.path)/nowhere"])
+        #expect(
+            missing.output.contains(
+                "note  sandbox_read: '\(workspace.path)/nowhere' cannot be read: No such file or directory\n"),
+            "\(missing.output)")
+    }
+
     /// A picture that is tiled has canvases and tiles, which workers read by their paths. The first worker starts before their folder
     /// exists.
     @Test func `tiles are read by every worker, also by the one that told the catalog`() async throws {
@@ -247,8 +272,8 @@ import Testing
 
     @Test func `a picture of a filter is examined and read`() async throws {
         try workspace.draw("marks/mark.png", width: 20, height: 20)
-        try workspace.writeManifest(filters: "[{overlay: {image: marks/mark.png}}]")
-        let checked = try await penumbra("validate", "job.yaml", sandbox: "require")
+        try workspace.writeManifest(filters: "[{overlay: {picture: marks/mark.png}}]")
+        let checked = try await penumbra("check", "job.yaml", sandbox: "require")
         #expect(checked.code == 0, "\(checked.output)\(checked.errors)")
         let result = try await penumbra("run", "job.yaml", sandbox: "require")
         #expect(result.code == 0, "\(result.errors)")

@@ -104,9 +104,9 @@ import WorkerProtocol
         await sender.endOfProcess()
     }
 
-    @Test func `two hundred files come with one order`() async throws {
+    @Test(arguments: [200, 450]) func `hundreds of files come with one order`(count: Int) async throws {
         let (sender, worker) = try pair()
-        let files = try (0..<TaskSpec.mostFiles).map { try write("\($0)", to: "\($0)") }
+        let files = try (0..<count).map { try write("\($0)", to: "\($0)") }
         sender.send(LeaseID(1), .compare(DigestTask(files: files)))
         let received = try worker.receive(1)
         defer { for file in received.files { close(file) } }
@@ -135,7 +135,7 @@ import WorkerProtocol
         for file in try worker.receive(1).files { close(file) }
         #expect(exists("tile"))
         let isThere = await withCheckedContinuation { answer in
-            sender.removeFiles { answer.resume(returning: exists("tile")) }
+            sender.removeFiles { _ in answer.resume(returning: exists("tile")) }
         }
         #expect(!isThere)
         await sender.endOfProcess()
@@ -145,13 +145,84 @@ import WorkerProtocol
         let (sender, worker) = try pair()
         sender.send(LeaseID(1), tile("done"))
         for file in try worker.receive(1).files { close(file) }
-        sender.forgetFiles()
+        await withCheckedContinuation { answer in sender.finishFiles { _ in answer.resume() } }
         sender.send(LeaseID(2), tile("begun"))
         for file in try worker.receive(1).files { close(file) }
         #expect(exists("begun"))
         await sender.endOfProcess()
         #expect(exists("done"))
         #expect(!exists("begun"))
+    }
+
+    private func makeFolder(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
+        return folder.file(name)
+    }
+
+    /// - Parameter target: where the order wants its output, which is a folder.
+    private func pairForFolders(to target: String) throws -> (OrderSender, WorkersEnd, TaskSpec) {
+        var ends: [Int32] = [-1, -1]
+        try #require(channel_make_pair(&ends) == 0)
+        let conditions = OrderSender.Conditions(
+            temporaryFolder: folder.path, folders: [try makeFolder("out/.penumbra-1-folders")])
+        let sender = try OrderSender(ends[0], conditions)
+        sender.setFolderFormats(["dzi"])
+        let task = FrameTask(
+            input: InputSpec(path: try write("", to: "in.png").path, maxPixels: 1, color: .keep), chain: [],
+            outputs: [
+                FrameTask.Output(
+                    OutputSpec(format: "dzi", save: SaveOptions()), temporaryPath: folder.file(target), name: "a")
+            ], tileMemory: 1, frameMemory: 1)
+        return (sender, WorkersEnd(ends[1]), .frame(task))
+    }
+
+    @Test func `a folder that the worker created is where the order wanted it when its answer is passed on`()
+        async throws
+    {
+        let (sender, worker, spec) = try pairForFolders(to: "out/.a")
+        sender.send(LeaseID(1), spec)
+        let received = try worker.receive(1)
+        for file in received.files { close(file) }
+        guard case .start(_, .frame(let task), _) = received.orders[0] else {
+            Issue.record("it is another order")
+            return
+        }
+        #expect(task.outputs[0].temporaryPath == folder.file("out/.penumbra-1-folders/.a"))
+        _ = try makeFolder("out/.penumbra-1-folders/.a")
+        let failure = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
+        #expect(failure == nil)
+        #expect(exists("out/.a") && !exists("out/.penumbra-1-folders/.a"))
+        await sender.endOfProcess()
+        #expect(exists("out/.a"))
+    }
+
+    @Test func `a folder that cannot be moved is a failure of its order, and is removed`() async throws {
+        let (sender, worker, spec) = try pairForFolders(to: "out/missing/.a")
+        sender.send(LeaseID(1), spec)
+        for file in try worker.receive(1).files { close(file) }
+        let source = try makeFolder("out/.penumbra-1-folders/.a")
+        let failure = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
+        #expect(
+            failure
+                == TaskFailure(
+                    .transient,
+                    "\(folder.file("out/missing/.a")): cannot be moved there from \(source): No such file or directory")
+        )
+        #expect(!exists("out/.penumbra-1-folders/.a"))
+        await sender.endOfProcess()
+    }
+
+    @Test func `a folder of an order that failed is removed, and its failure names the path that people know`()
+        async throws
+    {
+        let (sender, worker, spec) = try pairForFolders(to: "out/.a")
+        sender.send(LeaseID(1), spec)
+        for file in try worker.receive(1).files { close(file) }
+        _ = try makeFolder("out/.penumbra-1-folders/.a")
+        let moves = await withCheckedContinuation { answer in sender.removeFiles { answer.resume(returning: $0) } }
+        #expect(moves.map(\.target) == [folder.file("out/.a")])
+        #expect(!exists("out/.penumbra-1-folders/.a"))
+        await sender.endOfProcess()
     }
 
     @Test func `a worker that is let go may still answer its order`() async throws {
@@ -162,7 +233,7 @@ import WorkerProtocol
         for file in received.files { close(file) }
         // The second order never comes: the stream has ended.
         #expect(received.orders.count == 1)
-        await withCheckedContinuation { answer in sender.removeFiles { answer.resume() } }
+        await withCheckedContinuation { answer in sender.removeFiles { _ in answer.resume() } }
         #expect(!exists("tile"))
         await sender.endOfProcess()
     }

@@ -270,6 +270,27 @@ static void refuse_flags(struct program *program, int call, int argument, unsign
     answer(program, SECCOMP_RET_ALLOW);
 }
 
+/* The call fails if it opens a file to read it, and to empty it. */
+static void refuse_emptying(struct program *program, int call, int argument) {
+    test(program, BPF_JEQ, (unsigned)call, 0, 5);
+    load(program, ARGUMENT(argument));
+    test(program, BPF_JSET, O_TRUNC, 0, 2);
+    test(program, BPF_JSET, O_WRONLY | O_RDWR, 1, 0);
+    answer(program, SECCOMP_RET_ERRNO | EACCES);
+    answer(program, SECCOMP_RET_ALLOW);
+}
+
+int32_t calls_refuse_emptying(void) {
+    struct program program;
+    begin(&program);
+    refuse_emptying(&program, SYS_openat, 2);
+#ifdef __x86_64__
+    refuse_emptying(&program, SYS_open, 1);
+#endif
+    answer(&program, SECCOMP_RET_ALLOW);
+    return enter(&program);
+}
+
 int32_t calls_refuse_writing(void) {
     struct program program;
     const unsigned flags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);

@@ -49,7 +49,7 @@ package struct Confinement: Hashable, Sendable {
     private static let reading = CONFINEMENT_READ_FILE | CONFINEMENT_READ_FOLDER | CONFINEMENT_EXECUTE
 
     /// Sockets, pipes, links and devices are not created by any run.
-    private static let writing =
+    static let writing =
         CONFINEMENT_READ_FILE | CONFINEMENT_READ_FOLDER | CONFINEMENT_WRITE_FILE | CONFINEMENT_TRUNCATE
         | CONFINEMENT_MAKE_FILE | CONFINEMENT_MAKE_FOLDER | CONFINEMENT_REMOVE_FILE | CONFINEMENT_REMOVE_FOLDER
         | CONFINEMENT_MOVE

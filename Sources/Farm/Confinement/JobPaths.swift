@@ -45,6 +45,11 @@ package struct JobPaths: Hashable, Sendable {
             }
     }
 
+    /// For each output of the job, the folder that all of its files are in or below.
+    package static func outputFolders(of job: JobSpec) -> [String] {
+        job.outputs.map { output($0.template, of: job).path }
+    }
+
     package var read: [String] { all.filter { $0.access == .read }.map(\.path) }
     package var written: [String] { all.filter { $0.access == .written }.map(\.path) }
 

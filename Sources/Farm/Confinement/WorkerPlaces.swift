@@ -3,18 +3,42 @@ import Glibc
 import JobModel
 import Planning
 
-/// The files and folders that a worker can read by their paths. It can write none.
+/// The files and folders that a worker can open by their paths. It reads all of them, and writes only in the folders for its outputs.
 ///
 /// The pictures of its tasks are not among them, because the coordinator hands these over as open files.
 package struct WorkerPlaces: Hashable, Sendable {
-    /// Absolute paths of files and folders: the tiles of the run, plugins, and what the settings name. One that is missing is left out.
-    package var more: [String]
+    /// What the settings name, and the folder of the run's tiles: absolute paths of files and folders. One that is missing is left out.
+    package private(set) var named: [String]
+    /// The folders of plugins.
+    package var plugins: [String]
+    /// The folders in which it creates outputs that are folders.
+    package let writable: [String]
 
-    package init(_ more: [String] = []) { self.more = more }
+    package init(named: [String] = [], plugins: [String] = [], writable: [String] = []) {
+        self.named = named
+        self.plugins = plugins
+        self.writable = writable
+    }
 
-    /// - Parameter list: paths, separated by `:`, as in ``SandboxMode/readVariable``.
-    package init(list: String) {
-        more = list.split(separator: ":").map(String.init).filter(PathNames.isAbsolute)
+    /// - Parameters: paths, separated by `:`, as in ``SandboxMode/readVariable`` and ``SandboxMode/folderVariable``.
+    package init(reading: String, writing: String) {
+        self.init(named: Self.paths(reading), writable: Self.paths(writing))
+    }
+
+    private static func paths(_ list: String) -> [String] {
+        list.split(separator: ":").map(String.init).filter { PathNames.isAbsolute($0) && $0 != "/" }
+    }
+
+    /// Removes the named folders that every user may write to: somebody could put a file of others there, by its second name.
+    ///
+    /// - Returns: the removed ones.
+    mutating func removeOpenFolders() -> [String] {
+        let open = named.filter { path in
+            var status = stat()
+            return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_IWOTH != 0
+        }
+        named.removeAll(where: open.contains)
+        return open
     }
 
     /// All of them.
@@ -31,7 +55,7 @@ package struct WorkerPlaces: Hashable, Sendable {
             variable(name).map { base in folders.map { $0.isEmpty ? base : PathNames.joined(base, $0) } } ?? []
         }
         let libraries = (variable("LD_LIBRARY_PATH") ?? "").split(separator: ":").map(String.init)
-        return (Self.system + Confinement.libraryFolders(mappings: mappings) + libraries + folders + more)
+        return (Self.system + Confinement.libraryFolders(mappings: mappings) + libraries + folders + plugins + named)
             .filter { PathNames.isAbsolute($0) && $0 != "/" }
     }
 
@@ -52,18 +76,19 @@ package struct WorkerPlaces: Hashable, Sendable {
 }
 
 extension Confinement {
-    private static let readingAlone = CONFINEMENT_READ_FILE | CONFINEMENT_READ_FOLDER
+    static let readingAlone = CONFINEMENT_READ_FILE | CONFINEMENT_READ_FOLDER
 
-    /// Lets this thread read nothing but some places, and write nothing at all, for ever. Open files stay as they are.
+    /// Lets this thread read and write nothing but some places, for ever. Open files stay as they are.
     ///
     /// - Parameter places: absolute paths. Those that are missing are left out.
     /// - Returns: 0, or a negative error code if the kernel cannot do it.
-    static func restrictThread(toReading places: [String]) -> Int32 {
+    static func restrictThread(toReading places: [String], writing folders: [String]) -> Int32 {
         guard case .version(let version) = Landlock.support else { return min(confinement_version(), -EOPNOTSUPP) }
         let rules = confinement_make_rules(handled(version))
         guard rules >= 0 else { return rules }
         defer { close(rules) }
-        for place in places {
+        let all = places.map { ($0, readingAlone) } + folders.map { ($0, writing & handled(version)) }
+        for (place, rights) in all {
             // A place that cannot be opened cannot be read either. Links in paths are the user's own or root's.
             let opened = confinement_open(place, 1)
             guard opened >= 0 else { continue }
@@ -71,7 +96,7 @@ extension Confinement {
             var status = stat()
             guard fstat(opened, &status) == 0 else { continue }
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
-            let code = confinement_allow(rules, opened, isFolder ? readingAlone : CONFINEMENT_READ_FILE)
+            let code = confinement_allow(rules, opened, isFolder ? rights : CONFINEMENT_READ_FILE)
             // Some files have no place in a hierarchy of folders, so no rule can name them.
             guard code == 0 || code == -EBADFD else { return code }
         }

@@ -13,7 +13,7 @@ import Planning
 package struct WorkerSandbox: Hashable, Sendable {
     /// Which files it may open besides those that it is handed.
     package enum Reach: Hashable, Sendable {
-        /// To read these.
+        /// These.
         case places(WorkerPlaces)
         /// All files, also for writing, creating, renaming and removing.
         case everything
@@ -33,15 +33,15 @@ package struct WorkerSandbox: Hashable, Sendable {
     package init(in variable: (String) -> String?, getsOpenFiles: Bool) throws(WorkerSandboxError) {
         let word = variable(SandboxMode.variable) ?? SandboxMode.auto.rawValue
         guard let mode = SandboxMode(rawValue: word) else { throw .unknownMode(word) }
-        let makesFolders = variable(SandboxMode.folderVariable) == "yes"
-        let places = WorkerPlaces(list: variable(SandboxMode.readVariable) ?? "")
-        self.init(mode: mode, reach: getsOpenFiles && !makesFolders ? .places(places) : .everything)
+        let places = WorkerPlaces(
+            reading: variable(SandboxMode.readVariable) ?? "", writing: variable(SandboxMode.folderVariable) ?? "")
+        self.init(mode: mode, reach: getsOpenFiles ? .places(places) : .everything)
     }
 
-    /// A sandbox whose process may read more files and folders, such as plugins.
+    /// A sandbox whose process may read the files and folders of plugins, too.
     package func reading(_ paths: [String]) -> WorkerSandbox {
         guard case .places(var places) = reach else { return self }
-        places.more += paths
+        places.plugins += paths
         return WorkerSandbox(mode: mode, reach: .places(places))
     }
 
@@ -69,11 +69,12 @@ package struct WorkerSandbox: Hashable, Sendable {
         guard mode != .off else { return .off }
         let threads = calls_threads()
         guard threads <= 1 else { throw .tooManyThreads(threads) }
-        let files = threads < 0 ? 0 : limitFiles()
+        let (files, refused) = threads < 0 ? (0, []) : limitFiles()
         let code = threads < 0 ? threads : refuseCalls()
         let missing =
             (files < 0 ? [reason(withoutLandlock: files)] : [])
             + (code < 0 ? [Self.reason(-code, isOfThreads: threads < 0)] : [])
+            + refused.map { "every user may write to '\($0)', which 'sandbox_read' names, so workers do not read it" }
         guard missing.isEmpty || mode != .require else { throw .incomplete(missing) }
         return SandboxReport(
             limitsCalls: code >= 0, files: code < 0 ? .any : openFiles(isLimited: threads >= 0 && files >= 0),
@@ -83,7 +84,8 @@ package struct WorkerSandbox: Hashable, Sendable {
     private func openFiles(isLimited: Bool) -> SandboxReport.Files {
         switch reach {
         case .everything: .any
-        case .places: isLimited ? .handedOver : .allReadable
+        case .places(let places) where places.writable.isEmpty: isLimited ? .handedOver : .allReadable
+        case .places: isLimited ? .ownFolders : .any
         }
     }
 
@@ -94,15 +96,17 @@ package struct WorkerSandbox: Hashable, Sendable {
     package func enterTrial() {
         guard mode != .off else { return }
         // A plugin has no files to write, in no worker.
-        let (files, code) = (limitFiles(), Self.refuseCalls(mayWrite: false))
+        let (files, code) = (limitFiles().code, Self.refuseCalls(.nowhere))
         if mode == .require, files < 0 || code < 0 { _exit(69) }
     }
 
-    private func limitFiles() -> Int32 {
-        guard case .places(let places) = reach else { return confinement_hide_processes() }
-        return Confinement.restrictThread(
-            toReading: places.all(
-                variable: { name in getenv(name).map { String(cString: $0) } }, mappings: Self.mappings()))
+    /// - Returns: a negative error code if the kernel cannot do it, and the places that are refused.
+    private func limitFiles() -> (code: Int32, refused: [String]) {
+        guard case .places(var places) = reach else { return (confinement_hide_processes(), []) }
+        let refused = places.removeOpenFolders()
+        let all = places.all(
+            variable: { name in getenv(name).map { String(cString: $0) } }, mappings: Self.mappings())
+        return (Confinement.restrictThread(toReading: all, writing: places.writable), refused)
     }
 
     /// What this process has mapped. Without it, libraries in unusual folders cannot be read.
@@ -119,14 +123,30 @@ package struct WorkerSandbox: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func refuseCalls() -> Int32 { Self.refuseCalls(mayWrite: reach == .everything) }
+    private enum Writing {
+        case nowhere
+        case inSomeFolders
+        case everywhere
+    }
+
+    private func refuseCalls() -> Int32 {
+        switch reach {
+        case .everything: Self.refuseCalls(.everywhere)
+        case .places(let places): Self.refuseCalls(places.writable.isEmpty ? .nowhere : .inSomeFolders)
+        }
+    }
 
     /// For a handler of SIGSYS: says why, and calls only what such a handler may.
     package static func explain(call: Int32) { calls_write_explanation(call) }
 
-    private static func refuseCalls(mayWrite: Bool) -> Int32 {
+    private static func refuseCalls(_ writing: Writing) -> Int32 {
         let code = calls_refuse()
-        return code < 0 || mayWrite ? code : calls_refuse_writing()
+        guard code >= 0 else { return code }
+        return switch writing {
+        case .nowhere: calls_refuse_writing()
+        case .inSomeFolders: calls_refuse_emptying()
+        case .everywhere: code
+        }
     }
 
     private func reason(withoutLandlock code: Int32) -> String {

@@ -46,8 +46,8 @@ package struct WorkerCommand: Sendable {
     /// Keeps the thread that opens the files of tasks within the same bounds as its worker. Nil if the worker has all
     /// rights of this process.
     let restrictThread: (@Sendable () throws -> Void)?
-    /// Whether its outputs may be folders, which it creates itself. Then it may write wherever this user can.
-    package var makesFolders = false
+    /// Folders that exist, in which it creates those of its outputs that are folders. Empty if it creates none.
+    package var folders: [String] = []
     /// Files and folders that it may read in the sandbox, beside those that each worker needs.
     package var readable: [String] = []
     /// The folder of the run's canvases and tiles, which it reads by their paths. Nil if there is none yet, or none at all.
@@ -55,7 +55,7 @@ package struct WorkerCommand: Sendable {
 
     /// The folder of canvases and tiles, if a worker can read it only when it was started with it.
     var scratchInSandbox: String? {
-        environment[SandboxMode.variable] == SandboxMode.off.rawValue || makesFolders ? nil : scratch
+        environment[SandboxMode.variable] == SandboxMode.off.rawValue ? nil : scratch
     }
 
     /// All workers that start later get them.

@@ -14,6 +14,8 @@ package final class OrderSender: Sendable {
     package struct Conditions: Sendable {
         /// The worker's folder for temporary files.
         let temporaryFolder: String
+        /// Where the worker creates outputs that are folders.
+        let folders: [String]
         /// Called first. If it fails, no file is opened.
         let restrictThread: (@Sendable () throws -> Void)?
         /// An order is about to be sent.
@@ -22,10 +24,11 @@ package final class OrderSender: Sendable {
         let cannotSend: @Sendable () -> Void
 
         package init(
-            temporaryFolder: String, restrictThread: (@Sendable () throws -> Void)? = nil,
+            temporaryFolder: String, folders: [String] = [], restrictThread: (@Sendable () throws -> Void)? = nil,
             willSend: @escaping @Sendable () -> Void = {}, cannotSend: @escaping @Sendable () -> Void = {}
         ) {
             self.temporaryFolder = temporaryFolder
+            self.folders = folders
             self.restrictThread = restrictThread
             self.willSend = willSend
             self.cannotSend = cannotSend
@@ -35,9 +38,9 @@ package final class OrderSender: Sendable {
     private enum Step: Sendable {
         case send(LeaseID, TaskSpec)
         /// The order has an answer, and its files belong to the coordinator.
-        case forget
+        case finishOrder(then: @Sendable (TaskFailure?) -> Void)
         /// The order has failed.
-        case remove(then: @Sendable () -> Void)
+        case remove(then: @Sendable ([FolderMove]) -> Void)
         /// The process gets the end of its input.
         case finish
         /// The process has ended.
@@ -78,11 +81,16 @@ package final class OrderSender: Sendable {
     /// - Parameter number: the order's own number.
     package func send(_ number: LeaseID, _ spec: TaskSpec) { add(.send(number, spec)) }
 
-    /// The files of the last order belong to the coordinator from now on.
-    package func forgetFiles() { add(.forget) }
+    /// Moves folders that the worker has created to where the last order wanted them, and then calls the closure. The files of the
+    /// order belong to the coordinator from now on.
+    ///
+    /// - Parameter body: gets the failure if a folder could not be moved. Then all files of the order are removed.
+    package func finishFiles(then body: @escaping @Sendable (TaskFailure?) -> Void) { add(.finishOrder(then: body)) }
 
     /// Removes the files that were created for the last order, and then calls the closure.
-    package func removeFiles(then body: @escaping @Sendable () -> Void) { add(.remove(then: body)) }
+    ///
+    /// - Parameter body: gets the folders that the worker knew by another path.
+    package func removeFiles(then body: @escaping @Sendable ([FolderMove]) -> Void) { add(.remove(then: body)) }
 
     /// The worker gets the orders so far, and then the end of its input.
     package func finish() { add(.finish) }
@@ -122,23 +130,27 @@ package final class OrderSender: Sendable {
 
 extension OrderSender {
     private func run() {
-        var written: [WrittenFile] = []
+        var written = WrittenFiles()
         let mayOpen = restrictThread()
         steps: while true {
             arrivals.wait()
             let (step, isEnded) = state.withLock { ($0.steps.removeFirst(), $0.isEnded) }
             switch step {
             case .send(let number, let spec): if !isEnded { written = send(number, spec, mayOpen) }
-            case .forget: written = []
+            case .finishOrder(let body):
+                let failure = written.moveFolders()
+                if failure != nil { written.remove() }
+                written = WrittenFiles()
+                body(failure)
             case .remove(let body):
-                for file in written { file.remove() }
-                written = []
-                body()
+                written.remove()
+                body(written.folders)
+                written = WrittenFiles()
             case .finish: shutdown(channel, Int32(SHUT_WR))
             case .end: break steps
             }
         }
-        for file in written { file.remove() }
+        written.remove()
         state.withLock { state in
             state.isClosed = true
             close(channel)
@@ -159,8 +171,10 @@ extension OrderSender {
     }
 
     /// - Returns: the files that the worker writes.
-    private func send(_ number: LeaseID, _ spec: TaskSpec, _ mayOpen: Bool) -> [WrittenFile] {
-        let wanted = spec.files(folderFormats: state.withLock { $0.folderFormats })
+    private func send(_ number: LeaseID, _ wished: TaskSpec, _ mayOpen: Bool) -> WrittenFiles {
+        let formats = state.withLock { $0.folderFormats }
+        let (spec, moves) = wished.creatingFolders(in: conditions.folders, folderFormats: formats)
+        let wanted = spec.files(folderFormats: formats)
         let files: OpenedTaskFiles
         if mayOpen {
             files = OpenedTaskFiles(wanted, temporaryFolder: conditions.temporaryFolder)
@@ -174,14 +188,20 @@ extension OrderSender {
         } catch {
             conditions.cannotSend()
         }
-        return files.written
+        return WrittenFiles(files: files.written, folders: moves)
     }
 
+    /// The kernel hands over at most 253 descriptors at once. Nearly all tasks need fewer than ten.
+    private static let mostFilesAtOnce = 200
+
     private func send(_ message: [UInt8], _ descriptors: [Int32]) {
-        var (rest, files) = (message[...], descriptors)
+        var (rest, files) = (message[...], descriptors[...])
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { bytes in
-                channel_send(channel, bytes.baseAddress, bytes.count, files, files.count)
+            // An order names each of its files, so it has more bytes than files. All files are there before its last byte is.
+            let handed = Array(files.prefix(Self.mostFilesAtOnce))
+            let part = handed.count < files.count ? rest.prefix(1) : rest
+            let count = part.withUnsafeBytes { bytes in
+                channel_send(channel, bytes.baseAddress, bytes.count, handed, handed.count)
             }
             if count == -Int64(ETOOMANYREFS), !state.withLock({ $0.isEnded }) {
                 // Too many descriptors of this user are on their way. Workers take them in milliseconds.
@@ -190,7 +210,7 @@ extension OrderSender {
             }
             // If it fails, the process has ended. The end of its output reports that.
             guard count > 0 else { return }
-            files = []
+            files = files.dropFirst(handed.count)
             rest = rest.dropFirst(Int(count))
         }
     }

@@ -91,7 +91,7 @@ package struct WorkerProcess: Sendable {
             values[Environment.Key(stringLiteral: key)] = value
         }
         // Always set, so that a variable of the user does not decide.
-        values[Environment.Key(stringLiteral: SandboxMode.folderVariable)] = command.makesFolders ? "yes" : "no"
+        values[Environment.Key(stringLiteral: SandboxMode.folderVariable)] = command.folders.joined(separator: ":")
         let readable = command.readable + [command.scratch].compactMap(\.self)
         values[Environment.Key(stringLiteral: SandboxMode.readVariable)] = readable.joined(separator: ":")
         var plugins = command.plugins
@@ -114,7 +114,7 @@ package struct WorkerProcess: Sendable {
     /// Sends the orders of one process.
     private func sender(_ channel: Int32, _ conversation: Conversation) throws(ResourceLimitError) -> OrderSender {
         let conditions = OrderSender.Conditions(
-            temporaryFolder: temporaryFolder, restrictThread: command.restrictThread,
+            temporaryFolder: temporaryFolder, folders: command.folders, restrictThread: command.restrictThread,
             willSend: { conversation.course.withLock { $0.killsBefore = OutOfMemoryKills.count() } },
             // Killing the worker makes the task fail with a reason.
             cannotSend: { [workers, id] in workers.kill(id) })
@@ -201,11 +201,19 @@ package struct WorkerProcess: Sendable {
             guard isReady else { throw ProtocolError(description: "a report before its greeting") }
             guard let report = try workers.report(report, of: id) else { return false }
             switch report {
-            case .failed:
+            case .failed(let lease, let failure):
                 // The files are gone before anybody acts on the failure.
-                sender.removeFiles { [id, onEvent] in onEvent(.report(id, report)) }
+                sender.removeFiles { [id, onEvent] folders in
+                    let words = folders.reduce(failure.message) { $0.replacing($1.source, with: $1.target) }
+                    onEvent(.report(id, .failed(lease, TaskFailure(failure.kind, words))))
+                }
                 return report.answersSomething
-            case .finished: sender.forgetFiles()
+            case .finished(let lease, _):
+                // The outputs are in their places before anybody looks for them.
+                sender.finishFiles { [id, onEvent] failure in
+                    onEvent(.report(id, failure.map { .failed(lease, $0) } ?? report))
+                }
+                return report.answersSomething
             case .ready, .inPlugins, .alive, .worn: break
             }
             onEvent(.report(id, report))

@@ -82,7 +82,7 @@ package struct OutputVerifier {
     package func compare(_ outputs: [RecordedOutput]) async throws -> [VerifiedOutput] {
         let verification = try await Verification(
             outputs, search, settings: farm.runSettings, observer: listener.observer(of: "verify")
-        ) { loop(makesFolders: outputs.contains { FileSystem.isOwnFolder($0.record.path) }) }
+        ) { loop(readable: OutputFolders.read(outputs.map(\.record.path))) }
         try refuse(verification.stop)
         return verification.outputs
     }
@@ -107,7 +107,7 @@ package struct OutputVerifier {
         let results = await Rerendering.run(
             outputs, catalog: try await farm.catalogOfFirstWorker(), scratch: scratch.path, settings: farm.runSettings,
             observer: listener.observer(of: "verify")
-        ) { loop(makesFolders: $0, scratch: scratch.path) }
+        ) { loop(folders: $0 ? [scratch.path] : [], scratch: scratch.path) }
         withExtendedLifetime(scratch) {}
         try refuse(results.stop)
         return results.outputs
@@ -117,9 +117,8 @@ package struct OutputVerifier {
         ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     }
 
-    /// - Parameter makesFolders: whether outputs are folders, which workers read and create by their paths.
-    private func loop(makesFolders: Bool, scratch: String? = nil) -> RunLoop {
-        RunLoop(engine: farm.engine(makesFolders: makesFolders, scratch: scratch), control: control)
+    private func loop(folders: [String] = [], readable: [String] = [], scratch: String? = nil) -> RunLoop {
+        RunLoop(engine: farm.engine(folders: folders, readable: readable, scratch: scratch), control: control)
     }
 
     private func refuse(_ stop: StopReason?) throws {

@@ -38,6 +38,7 @@ package final class RunClaim: Sendable {
     private let lastNote = Mutex<ContinuousClock.Instant?>(nil)
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
+    private let stagingFolders = Mutex<[String]>([])
     /// The folders that contain temporary files of this coordinator.
     private let temporaryFolders = Mutex<Set<PathKey>>([])
     /// The folders from which temporary files were removed.
@@ -170,6 +171,18 @@ package final class RunClaim: Sendable {
         for path in created { try FileSystem.syncFolder(PathText.folder(of: path)) }
     }
 
+    /// Creates a folder beside outputs in which workers create those that are folders. It is removed at the end of the run.
+    ///
+    /// - Parameter folder: is created, too.
+    package func makeStagingFolder(in folder: String) throws(FileError) -> String {
+        try makeFolder(folder)
+        let staging = PathNames.joined(folder, ".penumbra-\(name)-folders")
+        try expectTemporary(staging)
+        _ = try SafeFolder(folder, trusting: .everybody).makingFolder(PathNames.last(of: staging), mode: 0o700)
+        stagingFolders.withLock { $0.append(staging) }
+        return staging
+    }
+
     /// Creates the folder of a frame's canvases and tiles.
     ///
     /// - Throws: ``FileError`` if a link is in its place, because workers would write to the link's target.
@@ -247,6 +260,7 @@ package final class RunClaim: Sendable {
         guard !isSuperseded else { return }
         // Nobody reads the log of a run that was not handed over.
         if folder.end == nil { folder.log.remove() }
+        for staging in stagingFolders.withLock({ $0 }) { removeTemporary(staging) }
         guard origin == .new, !hasStuck.withLock({ $0 }) else { return folder.clean() }
         for folder in removedFrom.withLock({ $0 }) { RunFolder.syncRemovals(in: folder.path) }
         FileSystem.removeTree(scratch)

@@ -56,14 +56,14 @@ package struct Shard: Hashable, Sendable, Codable {
         package let silence: Duration
         /// How they are kept from the rest of the machine.
         package let sandbox: SandboxMode
-        /// Whether outputs are folders, which workers create themselves.
-        package let makesFolders: Bool
+        /// Where workers create outputs that are folders.
+        package let folders: [String]
 
-        package init(plugins: PluginConditions, silence: Duration, sandbox: SandboxMode, makesFolders: Bool = false) {
+        package init(plugins: PluginConditions, silence: Duration, sandbox: SandboxMode, folders: [String] = []) {
             self.plugins = plugins
             self.silence = silence
             self.sandbox = sandbox
-            self.makesFolders = makesFolders
+            self.folders = folders
         }
     }
 

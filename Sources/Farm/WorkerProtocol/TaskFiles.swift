@@ -44,9 +44,48 @@ package struct SentFile: Hashable, Sendable, Codable {
     }
 }
 
+/// An output that is a folder. The worker creates it at the source, because it can write nowhere else.
+package struct FolderMove: Hashable, Sendable {
+    package let source: String
+    package let target: String
+}
+
 extension TaskSpec {
-    /// The kernel hands over 253 descriptors at once. Nearly all tasks need fewer than ten.
-    package static let mostFiles = 200
+    /// The same task whose outputs that are folders are created in one of some folders: the one beside which, or below which the output
+    /// is. An output that is in such a folder already stays there.
+    ///
+    /// - Returns: also which folders have to be moved afterwards.
+    package func creatingFolders(in folders: [String], folderFormats: Set<String>) -> (TaskSpec, [FolderMove]) {
+        var moves: [FolderMove] = []
+        func source(_ target: String, _ output: OutputSpec) -> String {
+            guard folderFormats.contains(output.format), !folders.contains(where: { PathNames.isBelow(target, $0) })
+            else { return target }
+            let around = folders.filter { PathNames.isBelow(target, PathNames.folder(of: $0) ?? "/") }
+            guard let folder = around.max(by: { $0.utf8.count < $1.utf8.count }) else { return target }
+            let move = FolderMove(source: PathNames.joined(folder, PathNames.last(of: target)), target: target)
+            moves.append(move)
+            return move.source
+        }
+        switch self {
+        case .frame(let task):
+            let outputs = task.outputs.map { output in
+                FrameTask.Output(
+                    output.spec, temporaryPath: output.temporaryPath.map { source($0, output.spec) }, name: output.name)
+            }
+            let spec = FrameTask(
+                input: task.input, chain: task.chain, outputs: outputs, tileMemory: task.tileMemory,
+                frameMemory: task.frameMemory, syncs: task.syncs)
+            return moves.isEmpty ? (self, []) : (.frame(spec), moves)
+        case .stitch(let task):
+            let path = source(task.temporaryPath, task.output)
+            let spec = StitchTask(
+                extent: task.extent, layout: task.layout, format: task.format, tiles: task.tiles,
+                metadataPath: task.metadataPath, metadataDigest: task.metadataDigest, output: task.output,
+                temporaryPath: path, name: task.name, syncs: task.syncs, shrink: task.shrink, frames: task.frames)
+            return moves.isEmpty ? (self, []) : (.stitch(spec), moves)
+        case .probe, .canvas, .tile, .audit, .check, .preview, .compare: return (self, [])
+        }
+    }
 
     /// The files that the task needs open, each once. The worker opens other files by their paths: tiles, canvases and
     /// their facts that other tasks have written, of which there may be thousands, and folders.
@@ -54,7 +93,7 @@ extension TaskSpec {
     /// - Parameter folderFormats: The formats whose outputs are folders.
     package func files(folderFormats: Set<String>) -> [TaskFile] {
         var known: Set<TaskFile> = []
-        return Array(allFiles(folderFormats).filter { known.insert($0).inserted }.prefix(Self.mostFiles))
+        return allFiles(folderFormats).filter { known.insert($0).inserted }
     }
 
     /// Whether the task reads canvases or tiles by their paths.

@@ -9,7 +9,7 @@ public enum SandboxMode: String, Hashable, Sendable, Codable, CaseIterable {
     /// The environment variable by which a worker learns its mode.
     public static let variable = "PENUMBRA_SANDBOX"
 
-    /// The environment variable by which a worker learns that its outputs may be folders, which it creates itself: `yes` or `no`.
+    /// The environment variable with the folders in which a worker creates outputs that are folders, separated by `:`.
     public static let folderVariable = "PENUMBRA_SANDBOX_FOLDERS"
 
     /// The environment variable with the files and folders that a worker may read besides those that it is handed, separated by `:`.
@@ -23,6 +23,8 @@ public struct SandboxReport: Hashable, Sendable, Codable {
         /// Only the files of its tasks, which it gets as open files. It also reads libraries, fonts, the tiles of its run, and what the
         /// settings name.
         case handedOver = "handed over"
+        /// Likewise, and it creates outputs that are folders in a folder of its run. It also reads the folders of its job's outputs.
+        case ownFolders = "handed over, and own folders"
         /// It writes only the files of its tasks, and reads all files that its user can read.
         case allReadable = "all readable"
         /// All files that its user can read or write.
@@ -48,7 +50,9 @@ public struct SandboxReport: Hashable, Sendable, Codable {
     }
 
     /// The same for a worker that creates folders itself.
-    public var withFolders: SandboxReport { SandboxReport(limitsCalls: limitsCalls, files: .any, missing: missing) }
+    public var withFolders: SandboxReport {
+        SandboxReport(limitsCalls: limitsCalls, files: files == .handedOver ? .ownFolders : .any, missing: missing)
+    }
 
     /// What holds for the workers of this report and of another one.
     package func combined(with other: SandboxReport) -> SandboxReport {
@@ -63,6 +67,9 @@ public struct SandboxReport: Hashable, Sendable, Codable {
 
 extension SandboxReport.Files {
     fileprivate func wider(_ other: Self) -> Self {
-        Self.allCases.last { $0 == self || $0 == other } ?? .any
+        let both = [self, other]
+        // One worker writes folders, and another one reads everything.
+        if both.contains(.ownFolders), both.contains(.allReadable) { return .any }
+        return Self.allCases.last(where: both.contains) ?? .any
     }
 }

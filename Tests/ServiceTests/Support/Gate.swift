@@ -29,7 +29,9 @@ final class Gate {
                 farm.folder.file("plugins/gated.c"),
             ])
         try #require(built.code == 0, "\(built.errors)")
-        try farm.write("plugin_folders: [\(farm.folder.file("plugins"))]\n", to: "config/penumbra/penumbra.yaml")
+        try farm.write(
+            "plugin_folders: [\(farm.folder.file("plugins"))]\nsandbox_read: [\(path)]\n",
+            to: "config/penumbra/penumbra.yaml")
     }
 
     deinit { close(pipe) }

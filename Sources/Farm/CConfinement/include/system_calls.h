@@ -20,6 +20,10 @@ int32_t calls_refuse(void);
    that gets its files as open descriptors. Call it after calls_refuse. */
 int32_t calls_refuse_writing(void);
 
+/* For a process that may write in some folders, by rules of Landlock: also refuses to empty a file by opening it to read it, which
+   Landlock before version 3 lets it do everywhere. Call it after calls_refuse. */
+int32_t calls_refuse_emptying(void);
+
 /* What calls_refuse does with a call, for tests. */
 enum calls_verdict { CALLS_ALLOWED, CALLS_REFUSED, CALLS_FATAL, CALLS_DEPENDS_ON_ARGUMENTS };
 enum calls_verdict calls_verdict(int32_t number);

@@ -382,10 +382,8 @@ package struct JobPreparation: Sendable {
 
     func findings(of files: [DigestTask.File], _ job: JobSpec) async throws -> Freshness.Findings {
         guard !files.isEmpty else { return [:] }
-        // Workers read folders, such as Deep Zoom outputs, by their paths.
-        let haveFolders = await Blocking.run { files.contains { FileSystem.isOwnFolder($0.path) } }
-        let loop = RunLoop(
-            engine: farm.engine(makesFolders: haveFolders), control: control, deadline: deadline)
+        let folders = await Blocking.run { OutputFolders.read(files.map(\.path)) }
+        let loop = RunLoop(engine: farm.engine(readable: folders), control: control, deadline: deadline)
         let (findings, stop) = await DigestQuery.run(
             files, job: job, settings: farm.runSettings, loop: loop)
         try refuse(stop)

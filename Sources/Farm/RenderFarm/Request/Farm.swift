@@ -100,23 +100,25 @@ public struct Farm: Sendable {
     /// An engine for one run.
     ///
     /// - Parameters:
-    ///   - makesFolders: whether outputs are folders, which workers create themselves.
+    ///   - folders: where workers create outputs that are folders.
+    ///   - readable: further files and folders that they read by their paths.
     ///   - scratch: the folder of canvases and tiles; nil for the run's.
-    package func engine(makesFolders: Bool = false, scratch: String? = nil) -> LocalEngine {
+    package func engine(folders: [String] = [], readable: [String] = [], scratch: String? = nil) -> LocalEngine {
         if let first = firstWorker.engine.withLock({ $0.take() }) {
-            if !makesFolders, token == nil || token == first.token {
+            if folders.isEmpty, readable.isEmpty, token == nil || token == first.token {
                 first.engine.useScratch(scratch ?? self.scratch)
                 return first.engine
             }
-            // The worker may not create folders, or has another token, so that a later coordinator would not recognise it.
+            // The worker has the sandbox of others, or another token, so that a later coordinator would not recognise it.
             first.engine.dismiss()
         }
-        return LocalEngine(command: workerOfRun(makesFolders: makesFolders, scratch: scratch))
+        return LocalEngine(command: workerOfRun(folders: folders, readable: readable, scratch: scratch))
     }
 
-    func workerOfRun(makesFolders: Bool, scratch: String? = nil) -> WorkerCommand {
+    func workerOfRun(folders: [String], readable: [String] = [], scratch: String? = nil) -> WorkerCommand {
         var worker = command(token ?? CoordinatorToken(run: RunName.new().text))
-        worker.makesFolders = makesFolders
+        worker.folders = folders
+        worker.readable += readable
         worker.scratch = scratch ?? self.scratch
         return worker
     }

@@ -91,14 +91,18 @@ struct ExecutionSite {
         let claim = job.folder
         let folder = ShardFolder(claim.scratch)
         let farm = context.farm.working(for: claim)
-        let makesFolders = job.prepared.plan.makesFolders
+        let plan = job.prepared.plan
+        let folders = try await Blocking.run { () throws(FileError) in try OutputFolders.stage(plan, claim) }
+        // A check reads them where they are published, and before that beside it.
+        let readable = folders.isEmpty ? [] : OutputFolders.all(of: plan.job)
         if context.isShared { claim.expectForeignTemporaries() }
         if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = context.sharing {
             if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
             let (control, workers) = (context.control, settings.workers.value)
             let recipient = PreparedShards(
-                setup(for: job).source, count: shards, command: farm.workerOfRun(makesFolders: makesFolders),
+                setup(for: job, folders).source, count: shards,
+                command: farm.workerOfRun(folders: folders, readable: readable),
                 workers: workers
             ) { control.signals() }
             return HandoffEngine(folder: folder, recipient: recipient)
@@ -112,16 +116,18 @@ struct ExecutionSite {
                     await Blocking.run { ShardFolder.remove(logs: logs) }
                 }
             }
-            let engine = farm.engine(makesFolders: makesFolders)
+            let engine = farm.engine(folders: folders, readable: readable)
             return context.isShared ? AdoptingEngine(engine, folder: folder) : engine
         }
         if case .takenOver(let epoch) = claim.origin {
             await endArrays(of: folder, before: epoch, but: system.traits.engine)
         }
-        return try clusterEngine(for: job, on: system)
+        return try clusterEngine(for: job, folders, on: system)
     }
 
-    private func clusterEngine(for job: ClaimedJob, on system: any BatchSystem) throws -> any Engine {
+    private func clusterEngine(
+        for job: ClaimedJob, _ folders: [String], on system: any BatchSystem
+    ) throws -> any Engine {
         let (claim, spec) = (job.folder, job.prepared.job)
         let shared = scratchFolder(for: spec) ?? ""
         guard context.isShared || claim.scratch.hasPrefix("\(shared)/") else {
@@ -135,23 +141,23 @@ struct ExecutionSite {
         let (listener, options) = (listener, clusterOptions(for: spec))
         let report: @Sendable (String) -> Void = { listener.report(spec.name, .cluster($0)) }
         guard context.sharing == .detached else {
-            return ClusterEngine(system: system, options: options, setup: setup(for: job), report: report)
+            return ClusterEngine(system: system, options: options, setup: setup(for: job, folders), report: report)
         }
         return HandoffEngine(
             folder: ShardFolder(claim.scratch),
             recipient: ClusterHandoff(
-                system: system, options: options, setup: setup(for: job), runFolder: claim.folder.path,
+                system: system, options: options, setup: setup(for: job, folders), runFolder: claim.folder.path,
                 report: report))
     }
 
-    private func setup(for job: ClaimedJob) -> ClusterEngine.Setup {
+    private func setup(for job: ClaimedJob, _ folders: [String] = []) -> ClusterEngine.Setup {
         let claim = job.folder
         return ClusterEngine.Setup(
             folder: ShardFolder(claim.scratch), logs: logs(of: claim), run: claim.name,
             epoch: claim.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
             workers: Shard.Workers(
                 plugins: context.farm.worker.plugins, silence: settings.silence.value, sandbox: context.farm.sandbox,
-                makesFolders: job.prepared.plan.makesFolders),
+                folders: folders),
             succession: succession(of: claim.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))

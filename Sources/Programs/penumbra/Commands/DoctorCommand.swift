@@ -157,7 +157,7 @@ struct DoctorCommand: AsyncParsableCommand {
             for problem in catalog.pluginProblems { say(false, VisibleText.line(problem)) }
             // The config file asks for this, so it is no failure.
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(VisibleText.line(plugin.description))") }
-            sayWhatConfinesWorkers(catalog.sandbox, sandbox)
+            sayWhatConfinesWorkers(catalog.sandbox, sandbox, farm.settings.sandboxRead.value)
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
             say(false, (error as? FarmError)?.message ?? "\(error)")
@@ -166,7 +166,8 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     /// Without the setting 'require', a missing part is no failure.
-    private func sayWhatConfinesWorkers(_ report: SandboxReport, _ setting: Setting<SandboxMode>) {
+    private func sayWhatConfinesWorkers(_ report: SandboxReport, _ setting: Setting<SandboxMode>, _ readable: [String])
+    {
         guard setting.value != .off else {
             Console.print("note  sandbox: off (\(setting.origin.description))")
             return
@@ -176,6 +177,10 @@ struct DoctorCommand: AsyncParsableCommand {
                 true,
                 "sandbox: workers start no programs, open no sockets, touch no other process, and open no files but those of "
                     + "their tasks, libraries and fonts (a filter of system calls, and Landlock)")
+        }
+        for path in readable where access(path, R_OK) != 0 {
+            Console.print(
+                "note  sandbox_read: '\(VisibleText.line(path))' cannot be read: \(String(cString: strerror(errno)))")
         }
         let words = report.limitsCalls ? "a part of it is missing" : "workers can do what you can do"
         for reason in report.missing {

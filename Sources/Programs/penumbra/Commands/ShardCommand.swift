@@ -112,7 +112,9 @@ struct ShardCommand: AsyncParsableCommand {
         try farm.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
             written,
-            engine: farm.engine(makesFolders: written.workers.makesFolders, scratch: shard.folder.path),
+            engine: farm.engine(
+                folders: written.workers.folders, readable: written.workers.folders.compactMap(PathNames.folder),
+                scratch: shard.folder.path),
             workers: settings.workers.value
         ) { signals.control.signals() }
         switch end {
