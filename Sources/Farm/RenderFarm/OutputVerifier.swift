@@ -82,7 +82,7 @@ package struct OutputVerifier {
     package func compare(_ outputs: [RecordedOutput]) async throws -> [VerifiedOutput] {
         let verification = try await Verification(
             outputs, search, settings: farm.runSettings, observer: listener.observer(of: "verify")
-        ) { loop(readable: OutputFolders.read(outputs.map(\.record.path))) }
+        ) { loop(readable: FolderOutputs.read(outputs.map(\.record.path))) }
         try refuse(verification.stop)
         return verification.outputs
     }

@@ -382,7 +382,7 @@ package struct JobPreparation: Sendable {
 
     func findings(of files: [DigestTask.File], _ job: JobSpec) async throws -> Freshness.Findings {
         guard !files.isEmpty else { return [:] }
-        let folders = await Blocking.run { OutputFolders.read(files.map(\.path)) }
+        let folders = await Blocking.run { FolderOutputs.read(files.map(\.path)) }
         let loop = RunLoop(engine: farm.engine(readable: folders), control: control, deadline: deadline)
         let (findings, stop) = await DigestQuery.run(
             files, job: job, settings: farm.runSettings, loop: loop)

@@ -92,9 +92,9 @@ struct ExecutionSite {
         let folder = ShardFolder(claim.scratch)
         let farm = context.farm.working(for: claim)
         let plan = job.prepared.plan
-        let folders = try await Blocking.run { () throws(FileError) in try OutputFolders.stage(plan, claim) }
+        let folders = try await Blocking.run { () throws(FileError) in try FolderOutputs.stage(plan, claim) }
         // A check reads them where they are published, and before that beside it.
-        let readable = folders.isEmpty ? [] : OutputFolders.all(of: plan.job)
+        let readable = folders.isEmpty ? [] : FolderOutputs.all(of: plan.job)
         if context.isShared { claim.expectForeignTemporaries() }
         if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = context.sharing {

@@ -5,7 +5,7 @@ import Runs
 import SafeFiles
 
 /// Where outputs that are folders are read and created, such as those of Deep Zoom. Workers open these by their paths.
-enum OutputFolders {
+enum FolderOutputs {
     /// The folders around those of some files that are folders. A worker that reads them may read these.
     ///
     /// A command may verify thousands of outputs, and a worker learns its places by one variable. So folders far up stand for many.
