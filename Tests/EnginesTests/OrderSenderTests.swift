@@ -189,8 +189,8 @@ import WorkerProtocol
         }
         #expect(task.outputs[0].temporaryPath == folder.file("out/.penumbra-1-folders/.a"))
         _ = try makeFolder("out/.penumbra-1-folders/.a")
-        let failure = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
-        #expect(failure == nil)
+        let moved = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
+        #expect(try moved.get().map(\.target) == [folder.file("out/.a")])
         #expect(exists("out/.a") && !exists("out/.penumbra-1-folders/.a"))
         await sender.endOfProcess()
         #expect(exists("out/.a"))
@@ -201,10 +201,10 @@ import WorkerProtocol
         sender.send(LeaseID(1), spec)
         for file in try worker.receive(1).files { close(file) }
         let source = try makeFolder("out/.penumbra-1-folders/.a")
-        let failure = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
+        let moved = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
         #expect(
-            failure
-                == TaskFailure(
+            moved
+                == .failure(TaskFailure(
                     .transient,
                     "\(folder.file("out/missing/.a")): cannot be moved there from \(source): No such file or directory")
         )

@@ -164,8 +164,8 @@ import WorkerProtocol
     }
 
     @Test func `an output that is in such a folder already, or beside none, stays`() {
-        let task = frame([("dzi", "/scratch/1/a.dzi"), ("dzi", "/elsewhere/.b")])
-        let (spec, moves) = task.creatingFolders(in: ["/scratch"], folderFormats: ["dzi"])
+        let task = frame([("dzi", "/run/scratch/1/a.dzi"), ("dzi", "/elsewhere/.b")])
+        let (spec, moves) = task.creatingFolders(in: ["/run/scratch"], folderFormats: ["dzi"])
         #expect(spec == task)
         #expect(moves.isEmpty)
     }

@@ -38,7 +38,7 @@ package final class OrderSender: Sendable {
     private enum Step: Sendable {
         case send(LeaseID, TaskSpec)
         /// The order has an answer, and its files belong to the coordinator.
-        case finishOrder(then: @Sendable (TaskFailure?) -> Void)
+        case finishOrder(then: @Sendable (Result<[FolderMove], TaskFailure>) -> Void)
         /// The order has failed.
         case remove(then: @Sendable ([FolderMove]) -> Void)
         /// The process gets the end of its input.
@@ -84,8 +84,10 @@ package final class OrderSender: Sendable {
     /// Moves folders that the worker has created to where the last order wanted them, and then calls the closure. The files of the
     /// order belong to the coordinator from now on.
     ///
-    /// - Parameter body: gets the failure if a folder could not be moved. Then all files of the order are removed.
-    package func finishFiles(then body: @escaping @Sendable (TaskFailure?) -> Void) { add(.finishOrder(then: body)) }
+    /// - Parameter body: gets the folders that were moved. If one could not be moved, all files of the order are removed.
+    package func finishFiles(then body: @escaping @Sendable (Result<[FolderMove], TaskFailure>) -> Void) {
+        add(.finishOrder(then: body))
+    }
 
     /// Removes the files that were created for the last order, and then calls the closure.
     ///
@@ -140,8 +142,8 @@ extension OrderSender {
             case .finishOrder(let body):
                 let failure = written.moveFolders()
                 if failure != nil { written.remove() }
+                body(failure.map { .failure($0) } ?? .success(written.folders))
                 written = WrittenFiles()
-                body(failure)
             case .remove(let body):
                 written.remove()
                 body(written.folders)

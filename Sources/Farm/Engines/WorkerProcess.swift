@@ -208,10 +208,13 @@ package struct WorkerProcess: Sendable {
                     onEvent(.report(id, .failed(lease, TaskFailure(failure.kind, words))))
                 }
                 return report.answersSomething
-            case .finished(let lease, _):
+            case .finished(let lease, let receipt):
                 // The outputs are in their places before anybody looks for them.
-                sender.finishFiles { [id, onEvent] failure in
-                    onEvent(.report(id, failure.map { .failed(lease, $0) } ?? report))
+                sender.finishFiles { [id, onEvent] moved in
+                    switch moved {
+                    case .success(let folders): onEvent(.report(id, .finished(lease, receipt.after(folders))))
+                    case .failure(let failure): onEvent(.report(id, .failed(lease, failure)))
+                    }
                 }
                 return report.answersSomething
             case .ready, .inPlugins, .alive, .worn: break

@@ -160,6 +160,20 @@ extension TaskSpec {
     }
 }
 
+extension TaskReceipt {
+    /// The same receipt after folders were moved.
+    package func after(_ moves: [FolderMove]) -> TaskReceipt {
+        guard case .outputs(let outputs, let source) = self, !moves.isEmpty else { return self }
+        let targets = Dictionary(moves.map { ($0.source, $0.target) }) { first, _ in first }
+        return .outputs(
+            outputs.map {
+                OutputReceipt(
+                    path: targets[$0.path] ?? $0.path, digest: $0.digest, bytes: $0.bytes, image: $0.image,
+                    bands: $0.bands, pixels: $0.pixels)
+            }, of: source)
+    }
+}
+
 extension InputSpec {
     fileprivate var files: [TaskFile] {
         [TaskFile(path: bytes ?? Array(path.utf8), .read), TaskFile(scratchFolder ?? "", .scratch)]
