@@ -204,9 +204,11 @@ import WorkerProtocol
         let moved = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
         #expect(
             moved
-                == .failure(TaskFailure(
-                    .transient,
-                    "\(folder.file("out/missing/.a")): cannot be moved there from \(source): No such file or directory")
+                == .failure(
+                    TaskFailure(
+                        .transient,
+                        "\(folder.file("out/missing/.a")): cannot be moved there from \(source): No such file or directory"
+                    ))
         )
         #expect(!exists("out/.penumbra-1-folders/.a"))
         await sender.endOfProcess()
