@@ -427,8 +427,8 @@ let package = Package(
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "JobStorage",
-                "Scheduling",
+                "penumbra", "penumbra-worker", "RenderFarm", "Settings", "Catalogs", "Coordination", "Runs", "JobModel",
+                "JobStorage", "Scheduling",
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),

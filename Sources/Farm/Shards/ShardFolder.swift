@@ -324,8 +324,9 @@ package struct ShardResults: Sendable {
             return TaskEnd(end.lease, .failed(TaskFailure(.transient, message)))
         }
         return ShardResult(
-            shard: result.shard, attempt: result.attempt, location: result.location, ends: ends, refusal: result.refusal
-        )
+            shard: result.shard, attempt: result.attempt, location: result.location, ends: ends,
+            refusal: result.refusal,
+            sandbox: result.sandbox)
     }
 }
 
