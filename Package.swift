@@ -375,7 +375,7 @@ let package = Package(
             "BatchSystemsTests",
             [
                 "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
-                "FarmTestSupport",
+                "FarmTestSupport", "TestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "Scheduling", "TestSupport"]),
@@ -433,7 +433,7 @@ let package = Package(
                 "TestSupport", subprocess, system,
             ]),
         tests("ConfinementTests", ["Confinement", "CConfinement", "Catalogs", "JobModel", "TestSupport"]),
-        tests("ExportsTests", ["Exports", "JobModel", yams]),
+        tests("ExportsTests", ["Exports", "JobModel", "TestSupport", yams]),
         tests("ReportsTests", ["Reports", "JobModel", "TestSupport"]),
         tests("TerminalsTests", ["Terminals"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
