@@ -249,13 +249,8 @@ package struct ShardFolder: Hashable, Sendable {
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return ENXIO }
         // Its owner could change what is written, and no reader would trust it.
         guard found.st_uid == geteuid() || found.st_uid == 0 else { return foreignOwner }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count < 0 ? errno : ENOSPC }
-            rest = rest.dropFirst(count)
-        }
+        let code = FileCalls.kernel.writeAll(bytes[...], to: file)
+        guard code == 0 else { return code }
         return !syncs || fdatasync(file) == 0 ? 0 : errno
     }
 }

@@ -31,16 +31,10 @@ enum NewFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "create the file") }
         defer { close(descriptor) }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let code = errno
-                unlink(path)
-                throw FileError(path: path, code: code, action: "write")
-            }
-            rest = rest.dropFirst(count)
+        let code = FileCalls.kernel.writeAll(Array(text.utf8)[...], to: descriptor)
+        guard code == 0 else {
+            unlink(path)
+            throw FileError(path: path, code: code, action: "write")
         }
     }
 }
