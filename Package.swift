@@ -393,7 +393,7 @@ let package = Package(
         tests(
             "SupervisionTests",
             [
-                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Runs",
+                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Engines", "Runs",
                 "JobStorage",
                 "SafeFiles", "JobModel", "TestSupport", sqlite,
             ]),
@@ -436,7 +436,7 @@ let package = Package(
         tests("ExportsTests", ["Exports", "JobModel", "TestSupport", yams]),
         tests("ReportsTests", ["Reports", "JobModel", "TestSupport"]),
         tests("TerminalsTests", ["Terminals"]),
-        tests("SettingsTests", ["Settings", "JobModel"]),
+        tests("SettingsTests", ["Settings", "Catalogs", "JobModel"]),
         tests(
             "ReferenceTests", ["Reference", "Catalogs", "JobModel", "Manifests", "Settings", "Reports", "ServiceAPI"]),
         tests(
