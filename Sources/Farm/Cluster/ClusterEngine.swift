@@ -233,6 +233,7 @@ package final class ClusterEngine: Engine {
             }
             return .log(lost, lines)
         case .makeRoom:
+            // If that fails, the next submission is refused again, and its message says why.
             try? await setup.succession?.end(system, setup)
             return nil
         case .cancel(let element):

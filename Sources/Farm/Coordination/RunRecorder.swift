@@ -371,6 +371,7 @@ package struct RecoveredWork: Sendable {
             let id = FrameID(attempt.number, page: attempt.page)
             frames[id]?.begin(attempt)
             guard case .done(_, let json) = attempt.state,
+                // That work is done again.
                 let receipt = try? FrameCodec.decode(TaskReceipt.self, from: Data(json.utf8))
             else { continue }
             frames[id]?.take(receipt, tile: attempt.tile)

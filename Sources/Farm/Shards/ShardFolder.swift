@@ -217,6 +217,7 @@ package struct ShardFolder: Hashable, Sendable {
     }
 
     private static func size(of folder: String) -> Int {
+        // A folder that does not show yet has another size than its receipt says.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.reduce(0) { sum, name in
             var found = stat()

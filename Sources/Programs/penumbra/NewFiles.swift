@@ -54,6 +54,7 @@ enum NewFolder {
         guard !FileManager.default.fileExists(atPath: folder) else {
             throw FarmError(.usage, "\(folder): the folder exists\n   = choose another name, or another folder with -o")
         }
+        // The error that follows names the folder.
         try fill(folder, files) { try? FileManager.default.removeItem(atPath: folder) }
     }
 
@@ -73,6 +74,7 @@ enum NewFolder {
             )
         }
         try fill(folder, files) {
+            // Not all of them were written. The error that follows names the folder.
             for file in files { try? manager.removeItem(atPath: "\(folder)/\(file.path)") }
         }
     }
