@@ -375,7 +375,7 @@ let package = Package(
             "BatchSystemsTests",
             [
                 "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
-                "FarmTestSupport",
+                "FarmTestSupport", "TestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "Scheduling", "TestSupport"]),
@@ -393,7 +393,7 @@ let package = Package(
         tests(
             "SupervisionTests",
             [
-                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Runs",
+                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Engines", "Runs",
                 "JobStorage",
                 "SafeFiles", "JobModel", "TestSupport", sqlite,
             ]),
@@ -427,16 +427,16 @@ let package = Package(
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "JobStorage",
-                "Scheduling",
+                "penumbra", "penumbra-worker", "RenderFarm", "Settings", "Catalogs", "Coordination", "Runs", "JobModel",
+                "JobStorage", "Scheduling",
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),
         tests("ConfinementTests", ["Confinement", "CConfinement", "Catalogs", "JobModel", "TestSupport"]),
-        tests("ExportsTests", ["Exports", "JobModel", yams]),
+        tests("ExportsTests", ["Exports", "JobModel", "TestSupport", yams]),
         tests("ReportsTests", ["Reports", "JobModel", "TestSupport"]),
         tests("TerminalsTests", ["Terminals"]),
-        tests("SettingsTests", ["Settings", "JobModel"]),
+        tests("SettingsTests", ["Settings", "Catalogs", "JobModel"]),
         tests(
             "ReferenceTests", ["Reference", "Catalogs", "JobModel", "Manifests", "Settings", "Reports", "ServiceAPI"]),
         tests(

@@ -1,3 +1,4 @@
+import Catalogs
 import Cluster
 import Engines
 import FarmTestSupport
@@ -25,6 +26,21 @@ import WorkerProtocol
     }
 
     private let array = ClusterJob.array(ArrayJob(name: "penumbra-r-1-1", firstShard: 1, count: 2))
+
+    @Test(arguments: FakeCluster.Kind.allCases)
+    func `an element that tries out its node names it, and what confines workers there`(
+        kind: FakeCluster.Kind
+    ) async throws {
+        let cluster = try FakeCluster(kind)
+        let engine = ClusterEngine(
+            system: cluster.system, options: ClusterOptions(),
+            setup: try cluster.programs.setup(program: cluster.makeProgram(.compare([])))
+        ) { told.note($0) }
+        let result = try await engine.tryOut(signals: AsyncStream { _ in }, limit: .seconds(300))
+        #expect(result?.location == "element 1_0 on n1")
+        #expect(result?.sandbox == SandboxReport(limitsCalls: true, files: .handedOver))
+        engine.forgetTrial()
+    }
 
     @Test(arguments: FakeCluster.Kind.allCases)
     func `a task that is started is done by an element, and its job has ended when the run has`(

@@ -1,3 +1,4 @@
+import Catalogs
 import Cluster
 import Foundation
 import Shards
@@ -58,11 +59,14 @@ struct FakeCluster: Sendable {
 
     /// A program in place of `penumbra`. Its elements finish every task except those of a file `/endless`, which run until
     /// their job is cancelled or lost.
-    func makeProgram() throws -> String {
+    ///
+    /// - Parameter answer: the result of every task.
+    func makeProgram(_ answer: TaskReceipt = .compare([nil])) throws -> String {
         let (lease, number) = (424_242, 515_151)
-        let end = TaskEnd(LeaseID(lease), .done(.compare([nil])))
+        let end = TaskEnd(LeaseID(lease), .done(answer))
         let result = ShardResult(
-            shard: Shard.ID(run: "r", epoch: 1, number: number), attempt: "a", location: "element 1_0 on n1", ends: [])
+            shard: Shard.ID(run: "r", epoch: 1, number: number), attempt: "a", location: "element 1_0 on n1", ends: [],
+            sandbox: SandboxReport(limitsCalls: true, files: .handedOver))
         try programs.put("end.json", String(decoding: try FrameCodec.json(end), as: UTF8.self))
         try programs.put("result.json", String(decoding: try FrameCodec.json(result), as: UTF8.self))
         try programs.program(

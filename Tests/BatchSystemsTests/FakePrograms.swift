@@ -5,6 +5,7 @@ import Foundation
 import JobModel
 import Shards
 import Synchronization
+import TestSupport
 import WorkerProtocol
 
 /// A folder with shell scripts in place of a cluster's commands.
@@ -43,9 +44,7 @@ struct FakePrograms: Sendable {
     }
 
     func program(_ name: String, _ script: String) throws {
-        let file = folder.appending(path: name)
-        try Data("#!/bin/sh\ncd '\(folder.path)'\n\(script)\n".utf8).write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        try writeProgram("#!/bin/sh\ncd '\(folder.path)'\n\(script)\n", to: path(name))
     }
 
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.appending(path: name).path) }

@@ -56,6 +56,24 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `metrics that are too large to be read are told, and cost only themselves`() async throws {
+        try workspace.writeManifest(more: "existing: update")
+        #expect(try await run("--metrics", "m.prom").code == 0)
+        let path = "\(workspace.path)/m.prom"
+        #expect(truncate(path, 1 << 29) == 0)
+        let result = try await run("--metrics", "m.prom", "--report", "r.html")
+        #expect(result.code == 74)
+        #expect(
+            result.errors
+                == "--metrics: \(path): cannot read: it is larger than 268435456 bytes\n   = remove it, or choose another path\n"
+        )
+        #expect(result.output.contains("3 skipped"))
+        #expect(workspace.exists("r.html"))
+        // What is known of other jobs is not lost.
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == 1 << 29)
+        #expect(workspace.leftovers() == [])
+    }
+
     @Test func `an index names every output by its content, and stays when nothing changed`() async throws {
         try workspace.writeManifest(output: "web/{stem}-{hash8}.png", more: "existing: update\nindex: web/index.json")
         #expect(try await run().code == 0)

@@ -86,6 +86,20 @@ import TestSupport
         }
     }
 
+    @Test func `a run that was begun without a sandbox promises none when it has been resumed with one`() async throws {
+        try writeManifest()
+        let program = try RunningProgram(
+            ["run", "job.yaml"], in: workspace, environment: ["PENUMBRA_SANDBOX": "off"])
+        program.wait { tiles >= 4 }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        let result = try await Program.run("resume", "--json", in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        let none = #""sandbox":{"calls":false,"files":"any","missing":[]}"#
+        #expect(result.output.contains(none), "\(result.output)")
+        #expect(try await Program.run("show", "test", "--json", in: workspace).output.contains(none))
+    }
+
     /// Nanoseconds since 1970 end in 2262; file systems go on.
     @Test func `pictures of the year 2300 are gone on with`() async throws {
         try writeManifest("existing: update")

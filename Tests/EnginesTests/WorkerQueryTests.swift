@@ -19,8 +19,7 @@ import WorkerProtocol
 
     private func worker(_ script: String) throws -> WorkerCommand {
         let path = folder.file("worker")
-        try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        try writeProgram("#!/bin/sh\n\(script)\n", to: path)
         return WorkerCommand(executable: path)
     }
 
@@ -182,7 +181,45 @@ import WorkerProtocol
         }
         #expect(
             failure?.message
-                == "\(folder.file("worker")) list-plugins: the answer is too long; reinstall both programs together")
+                == "\(folder.file("worker")) list-plugins: the answer has more than 1048576 bytes; reinstall both programs together"
+        )
+    }
+
+    /// An answer with a text that is longer than any in a message.
+    private func longText() throws -> WorkerCommand {
+        let text = String(repeating: "x", count: 100_001)
+        try "{\"name\":\"\(text)\"}\n".write(toFile: folder.file("answer"), atomically: true, encoding: .utf8)
+        return try worker("cat '\(folder.file("answer"))'")
+    }
+
+    @Test func `an answer that exceeds a limit of messages is refused with that limit`() async throws {
+        let worker = try longText()
+        let words =
+            "is a message with a text of 100001 bytes, which exceeds a limit of messages; reinstall both programs together"
+        let described = await #expect(throws: WorkerQueryError.self) { try await worker.describe() }
+        #expect(described?.message == "\(worker.executable) describe: the answer \(words)")
+        let examined = await #expect(throws: WorkerQueryError.self) { try await worker.examine(Self.nothing) }
+        #expect(examined?.message == "the worker's answer \(words)")
+        let checked = await #expect(throws: WorkerQueryError.self) { try await worker.check(plugin: "libA.so") }
+        #expect(checked?.message == "\(worker.executable) check-plugin: the answer \(words)")
+        let listed = await #expect(throws: WorkerQueryError.self) { try await worker.listPlugins() }
+        #expect(listed?.message == "\(worker.executable) list-plugins: the answer \(words)")
+    }
+
+    @Test func `a worker that refuses is reported in its own words, whatever it was asked`() async throws {
+        let failing = try worker("printf 'libvips does\\033[1m not start' >&2; exit 69")
+        let described = await #expect(throws: WorkerQueryError.self) { try await failing.describe() }
+        let checked = await #expect(throws: WorkerQueryError.self) { try await failing.check(plugin: "libA.so") }
+        let listed = await #expect(throws: WorkerQueryError.self) { try await failing.listPlugins() }
+        for failure in [described, checked, listed] { #expect(failure?.message == #"libvips does\u{1b}[1m not start"#) }
+    }
+
+    @Test func `an answer that is no list of plugins is refused`() async throws {
+        let odd = try worker("echo nonsense")
+        let nonsense = await #expect(throws: WorkerQueryError.self) { try await odd.listPlugins() }
+        #expect(
+            nonsense?.message
+                == "\(odd.executable) list-plugins: the answer is no list of plugins; reinstall both programs together")
     }
 
     @Test func `a line that is no finding is an error`() async throws {

@@ -1,5 +1,6 @@
 import Exports
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct SlurmFolderTests {
@@ -97,8 +98,7 @@ import Testing
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: place.deletingLastPathComponent()) }
         let program = "\(place.path)/penumbra"
-        try Data("#!/bin/sh\nprintf '%s\\0' \"$@\"\n".utf8).write(to: URL(filePath: program))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+        try writeProgram("#!/bin/sh\nprintf '%s\\0' \"$@\"\n", to: program)
         var job = ExportedJob.make(manifest: "/jobs/\(name).yaml", program: program, runFolder: "/run/\(name)")
         job.overrides = ["output=\(name)"]
         let files = try folder(job)

@@ -13,8 +13,7 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private func write(_ script: String) throws {
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: program))
-        #expect(chmod(program, 0o755) == 0)
+        try writeProgram("#!/bin/sh\n\(script)\n", to: program)
     }
 
     private var message: MailMessage {

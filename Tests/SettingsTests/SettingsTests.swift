@@ -1,3 +1,4 @@
+import Catalogs
 import Foundation
 import JobModel
 import Settings
@@ -185,6 +186,34 @@ import Testing
         let variable = try settings(environment: ["PENUMBRA_PLUGIN_PATH": "/x"], files: files)
         #expect(variable.pluginFolders.value == ["/x"])
         #expect(variable.pluginFolders.origin == .environment("PENUMBRA_PLUGIN_PATH"))
+    }
+
+    @Test func `the sandbox is one of three words, and an empty variable leaves the default`() throws {
+        #expect(try settings().sandbox.value == .auto)
+        #expect(try settings(environment: ["PENUMBRA_SANDBOX": ""]).sandbox.origin == .standard)
+        let required = try settings(environment: ["PENUMBRA_SANDBOX": "require"], files: [Self.user: "sandbox: off\n"])
+        #expect(required.sandbox.value == .require)
+        #expect(required.sandbox.origin == .environment("PENUMBRA_SANDBOX"))
+        let mistake = #expect(throws: Settings.LoadError.self) {
+            try settings(files: [Self.user: "sandbox: banana\n"])
+        }
+        #expect(
+            mistake?.message == """
+                \(Self.user):1:10: error: 'sandbox' cannot be 'banana'
+                1 | sandbox: banana
+                  |          ^^^^^^
+                  = it takes auto, require or off
+                """)
+        let variable = #expect(throws: Settings.LoadError.self) {
+            try settings(environment: ["PENUMBRA_SANDBOX": "Require"])
+        }
+        #expect(
+            variable?.message == """
+                PENUMBRA_SANDBOX=Require: error: 'PENUMBRA_SANDBOX' cannot be 'Require'
+                  | Require
+                  | ^^^^^^^
+                  = did you mean 'require'? it takes auto, require or off
+                """)
     }
 
     @Test func `mistakes of both files are reported`() {

@@ -114,6 +114,16 @@ import WorkerProtocol
         }
     }
 
+    @Test mutating func `nor is one with more missing parts of a sandbox than it has`() throws {
+        func rest(_ parts: Int) -> String {
+            let missing = Array(repeating: "\"no\"", count: parts).joined(separator: ",")
+            return #""ends":[],"sandbox":{"calls":true,"files":"any","missing":[\#(missing)]}"#
+        }
+        #expect(try take(rest(11)).isEmpty)
+        let sandbox = try take(rest(2)).first?.sandbox
+        #expect(sandbox == SandboxReport(limitsCalls: true, files: .any, missing: ["no", "no"]))
+    }
+
     private mutating func take(_ rest: String) throws -> [ShardResult] {
         let json = #"{"attempt":"a","place":"n2","shard":{"epoch":2,"number":1,"run":"r"},\#(rest)}"#
         try Data(json.utf8).write(to: folder.appending(path: "results/1.2.a.json"))
@@ -122,6 +132,7 @@ import WorkerProtocol
 
     @Test(arguments: [
         #""refusal":"TEXT","ends":[]"#,
+        #""ends":[],"sandbox":{"calls":false,"files":"any","missing":["TEXT"]}"#,
         #""ends":[{"lease":{"number":7},"outcome":{"failed":{"_0":{"kind":{"data":{}},"message":"TEXT"}}}}]"#,
         #""ends":[{"lease":{"number":7},"outcome":{"died":{"_0":{"manner":{"killed":{}},"lastWords":"TEXT"},"inPlugins":[]}}}]"#,
         #""ends":[{"lease":{"number":7},"outcome":{"died":{"_0":{"manner":{"brokeProtocol":{"_0":"TEXT"}},"lastWords":""},"inPlugins":[]}}}]"#,

@@ -84,6 +84,11 @@ import WorkerProtocol
             catalog(sandbox: SandboxReport(limitsCalls: false, files: .any, missing: [text(16_001)])),
             "a text of 16001 bytes"
         ),
+        (
+            catalog(
+                sandbox: SandboxReport(limitsCalls: false, files: .any, missing: Array(repeating: "no", count: 11))),
+            "a sandbox with 11 missing parts"
+        ),
         (catalog(filters: filter(text(1001))), "a name of 1001 bytes"),
         (catalog(filters: filter(summary: text(16_001))), "a text of 16001 bytes"),
         (catalog(filters: filter(origin: .plugin(path: text(16_001)))), "a text of 16001 bytes"),

@@ -233,6 +233,7 @@ package final class ClusterEngine: Engine {
             }
             return .log(lost, lines)
         case .makeRoom:
+            // If that fails, the next submission is refused again, and its message says why.
             try? await setup.succession?.end(system, setup)
             return nil
         case .cancel(let element):
@@ -297,12 +298,13 @@ extension ClusterEngine {
     /// Lets an element start a worker on a node and compare its programs' versions. It carries out no task.
     ///
     /// - Parameter limit: the time for everything, including the queue.
-    /// - Returns: the element: `element 12_0 on n2`.
-    package func tryOut(signals: AsyncStream<Int32>, limit: Duration) async throws(EngineError) -> String {
+    /// - Returns: the element's result. Nil if another program has removed its file.
+    package func tryOut(signals: AsyncStream<Int32>, limit: Duration) async throws(EngineError) -> ShardResult? {
         _ = try await ask(.compare(DigestTask(files: [])), signals: signals, limit: limit)
         let names = setup.folder.names(in: setup.folder.results).filter { $0.hasSuffix(".json") }
-        let result = names.last.flatMap { setup.folder.read(ShardResult.self, from: "\(setup.folder.results)/\($0)") }
-        return result?.location ?? "an element"
+        let folder = setup.folder
+        return names.lazy.compactMap { folder.read(ShardResult.self, from: "\(folder.results)/\($0)") }
+            .first { ($0.shard.run, $0.shard.epoch) == (self.setup.run, self.setup.epoch) }
     }
 
     /// Removes all files of the self-test.

@@ -104,6 +104,7 @@ package final class RunMonitor: Sendable {
             defer { (state.changed, state.live) = (nil, nil) }
             return (state.hasFile ? .letters(of: state) : News.map(state.map.file), state.live)
         }
+        // These files only show the run to others. The run itself does not need them, and its database has the frames.
         switch news {
         case .nothing: break
         case .map(let bytes): create(bytes)

@@ -1,3 +1,4 @@
+package import Catalogs
 import Dispatch
 import FoundationEssentials
 package import JobModel
@@ -58,10 +59,10 @@ package final class RunRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - isShared: whether other machines read about the run in its folder.
-    ///   - counts: the known counts of the run, given the frames that earlier coordinators concluded.
+    ///   - counts: the known counts of the run, given the work of earlier coordinators and the frames that they concluded.
     package convenience init(
         state: String, job spec: JobSpec, directory: RunClaim, workers: Int, request: String, isShared: Bool = false,
-        counts: (Set<FrameID>) -> RunCounts, now: @escaping @Sendable () -> Int64
+        counts: (RecoveredWork, Set<FrameID>) -> RunCounts, now: @escaping @Sendable () -> Int64
     ) throws(StoreError) {
         // If a power failure loses a record, the work is done again.
         let store = try JobStore(path: JobStore.databasePath(state: state), survivesPowerLoss: false)
@@ -74,7 +75,7 @@ package final class RunRecorder: Sendable {
                 frames.filter { $0.state != .open && $0.wasBegun }.map { FrameID($0.number, page: $0.page) })
             recovered = try store.read { RecoveredWork(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
         }
-        let counts = counts(concluded).json
+        let counts = counts(recovered, concluded).json
         // Another request, such as --force, applies to all frames.
         if known?.request != request { recovered.forgetPublished() }
         recovered.request = known?.request
@@ -357,7 +358,7 @@ package struct RecoveredWork: Sendable {
     /// Receipts that cannot be read, because an older version wrote them for instance, are left out. That work is done
     /// again.
     package init(_ run: RunRecord, frames records: [StoredFrame], attempts: [StoredAttempt]) {
-        started = run.started
+        (started, counts) = (run.started, run.counts)
         for record in records {
             let id = FrameID(record.number, page: record.page)
             switch record.state {
@@ -370,6 +371,7 @@ package struct RecoveredWork: Sendable {
             let id = FrameID(attempt.number, page: attempt.page)
             frames[id]?.begin(attempt)
             guard case .done(_, let json) = attempt.state,
+                // That work is done again.
                 let receipt = try? FrameCodec.decode(TaskReceipt.self, from: Data(json.utf8))
             else { continue }
             frames[id]?.take(receipt, tile: attempt.tile)
@@ -378,6 +380,18 @@ package struct RecoveredWork: Sendable {
 
     /// The stored request of the earlier coordinator.
     package fileprivate(set) var request: String?
+    /// The counts of earlier coordinators. Nil if there were none.
+    private var counts: RunCounts?
+
+    /// What kept all workers of the run from the rest of this machine. Nil if that is unknown for some of them, because a
+    /// cluster had a part of the work.
+    ///
+    /// - Parameter present: what holds for the workers of this coordinator. Nil if other machines may do its work.
+    package func sandbox(with present: SandboxReport?) -> SandboxReport? {
+        guard let counts else { return present }
+        guard let present, let earlier = counts.sandbox else { return nil }
+        return earlier.combined(with: present)
+    }
 
     mutating func forgetPublished() { (published, started) = ([:], .max) }
 

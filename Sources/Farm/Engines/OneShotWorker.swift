@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 import Subprocess
 import Synchronization
 import SystemPackage
@@ -35,22 +36,11 @@ extension WorkerCommand {
         if let interruption = answer.interruption {
             throw WorkerQueryError(message: "\(executable) describe: \(interruption)", isMissing: false)
         }
-        guard answer.status.isSuccess else {
-            let words = answer.lastWords
-            // The worker's own message needs no frame around it.
-            if case .exited(69) = answer.status, let words { throw WorkerQueryError(message: words, isMissing: false) }
-            if case .signaled(SIGSYS) = answer.status {
-                throw WorkerQueryError(message: "\(executable) \(WorkerExit.endedByFilter)", isMissing: false)
-            }
-            throw WorkerQueryError(
-                message: "\(executable) describe: \(answer.status)\(words.map { ": \($0)" } ?? "")")
-        }
-        // The loader refuses plugins with longer texts, so nearly always the programs do not fit each other.
-        guard let greeting = try? FrameCodec.decode(Greeting.self, from: answer.output, within: .reports),
-            greeting.protocolVersion == Greeting.currentVersion, let catalog = greeting.catalog
-        else {
-            throw WorkerQueryError(
-                message: "\(executable) describe: the answer is no catalog; reinstall both programs together")
+        try refuseFailure(of: answer, to: "describe")
+        let subject = "\(executable) describe: the answer"
+        let greeting = try decode(Greeting.self, from: answer.output, subject, is: "catalog")
+        guard greeting.protocolVersion == Greeting.currentVersion, let catalog = greeting.catalog else {
+            throw Self.misfit(subject, "is no catalog")
         }
         if let objection = greeting.objection {
             throw WorkerQueryError(
@@ -59,6 +49,40 @@ extension WorkerCommand {
         }
         refusals.note(greeting.refused)
         return catalog
+    }
+
+    /// - Throws: what the worker said, or how it ended, unless it ended well.
+    private func refuseFailure(of answer: OneShotWorker.Answer, to question: String) throws(WorkerQueryError) {
+        guard !answer.status.isSuccess else { return }
+        let words = answer.lastWords
+        // The worker's own message needs no frame around it.
+        if case .exited(69) = answer.status, let words { throw WorkerQueryError(message: words, isMissing: false) }
+        if case .signaled(SIGSYS) = answer.status {
+            throw WorkerQueryError(message: "\(executable) \(WorkerExit.endedByFilter)", isMissing: false)
+        }
+        throw WorkerQueryError(
+            message: "\(executable) \(question): \(answer.status)\(words.map { ": \($0)" } ?? "")")
+    }
+
+    /// - Parameters:
+    ///   - subject: the answer in a message.
+    ///   - kind: what the answer has to be.
+    /// - Throws: an error that names the limit of messages that the answer exceeds.
+    private func decode<Message: Decodable>(
+        _ type: Message.Type, from bytes: some Collection<UInt8>, _ subject: String, is kind: String
+    ) throws(WorkerQueryError) -> Message {
+        do {
+            return try FrameCodec.decode(type, from: bytes, within: .reports)
+        } catch let error as FrameCodecError where error.isExcess {
+            throw Self.misfit(subject, "is \(error), which exceeds a limit of messages")
+        } catch {
+            throw Self.misfit(subject, "is no \(kind)")
+        }
+    }
+
+    /// The loader refuses plugins with longer texts, so nearly always the programs do not fit each other.
+    private static func misfit(_ subject: String, _ problem: String) -> WorkerQueryError {
+        WorkerQueryError(message: "\(subject) \(problem); reinstall both programs together")
     }
 
     /// Runs `penumbra-worker examine`, which checks chains of filters before anything starts.
@@ -79,12 +103,10 @@ extension WorkerCommand {
             input: input
         ).answer()
         if let problem = Self.problem(ofExamination: answer) { throw WorkerQueryError(message: problem) }
-        // The loader refuses plugins with longer texts, so nearly always the programs do not fit each other.
-        guard let examination = try? FrameCodec.decode(Examination.self, from: answer.output, within: .reports),
-            examination.filters.count == chains.filters.count, examination.pictures.count == chains.pictures.count
-        else {
-            throw WorkerQueryError(message: "the worker's answer is no examination; reinstall both programs together")
-        }
+        let subject = "the worker's answer"
+        let examination = try decode(Examination.self, from: answer.output, subject, is: "examination")
+        guard examination.filters.count == chains.filters.count, examination.pictures.count == chains.pictures.count
+        else { throw Self.misfit(subject, "is no examination") }
         return examination
     }
 
@@ -92,7 +114,7 @@ extension WorkerCommand {
         let remedy = "if they have a plugin, try it with 'penumbra plugin check'"
         return switch (answer.interruption, answer.status) {
         case (.silence(let timeout), _): "no answer within \(timeout); \(remedy)"
-        case (.tooLong, _): "the worker's answer is too long; reinstall both programs together"
+        case (.tooLong(let limit), _): misfit("the worker's answer", "has more than \(limit) bytes").message
         case (nil, .signaled(let signal)): "the worker died of signal \(signal); \(remedy)"
         case (nil, .exited(0)): nil
         case (nil, .exited(let code)): answer.lastWords ?? "the worker left with exit code \(code); \(remedy)"
@@ -116,9 +138,7 @@ extension WorkerCommand {
             return ended + [.broken(name, how: crash(of: answer, on: tile, library))]
         }
         guard answer.interruption == nil else { return ended + [.broken("the end", how: Self.end(of: answer))] }
-        guard answer.status.isSuccess else {
-            throw WorkerQueryError(message: "\(executable) check-plugin: \(answer.status)")
-        }
+        try refuseFailure(of: answer, to: "check-plugin")
         return ended
     }
 
@@ -128,14 +148,10 @@ extension WorkerCommand {
     /// Leaves out a last line that the end of the process has torn.
     private func pluginFindings(in answer: OneShotWorker.Answer) throws(WorkerQueryError) -> [PluginFinding] {
         guard let end = answer.output.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-        do {
-            return try answer.output[..<end].split(separator: UInt8(ascii: "\n")).map {
-                try FrameCodec.decode(PluginFinding.self, from: $0, within: .reports)
-            }
-        } catch {
-            throw WorkerQueryError(
-                message:
-                    "\(executable) check-plugin: the answer is no list of findings; reinstall both programs together")
+        let subject = "\(executable) check-plugin: the answer"
+        return try answer.output[..<end].split(separator: UInt8(ascii: "\n")).map {
+            (line) throws(WorkerQueryError) in
+            try decode(PluginFinding.self, from: line, subject, is: "list of findings")
         }
     }
 
@@ -149,7 +165,7 @@ extension WorkerCommand {
     private static func end(of answer: OneShotWorker.Answer) -> String {
         switch (answer.interruption, answer.status) {
         case (.silence(let timeout), _): "it hangs: it was not done within \(timeout)"
-        case (.tooLong, _): "it says more than a megabyte"
+        case (.tooLong(let limit), _): "it says more than \(limit) bytes"
         case (nil, .signaled(let signal)): "it crashes with signal \(signal)"
         case (nil, .exited(let code)): "it ends the process with exit code \(code)"
         }
@@ -165,12 +181,8 @@ extension WorkerCommand {
         ).answer()
         let name = "\(executable) list-plugins"
         if let interruption = answer.interruption { throw WorkerQueryError(message: "\(name): \(interruption)") }
-        do {
-            return try FrameCodec.decode(PluginList.self, from: answer.output, within: .reports)
-        } catch {
-            let words = answer.lastWords.map { ": \($0)" } ?? ""
-            throw WorkerQueryError(message: "\(name): \(answer.status)\(words)")
-        }
+        try refuseFailure(of: answer, to: "list-plugins")
+        return try decode(PluginList.self, from: answer.output, "\(name): the answer", is: "list of plugins")
     }
 }
 
@@ -205,9 +217,11 @@ struct OneShotWorker: Sendable {
         /// Why the worker was ended; nil when it ended by itself.
         let interruption: Interruption?
 
-        /// The last line, of at most this many bytes.
+        /// The last line as visible text, of at most this many bytes.
         var lastWords: String? {
-            standardError.split(separator: "\n").last.map { String($0).prefix(bytes: Self.longestWords) }
+            standardError.split(separator: "\n").last.map {
+                VisibleText.line(String($0).prefix(bytes: Self.longestWords))
+            }
         }
 
         private static let longestWords = 4000
@@ -216,13 +230,13 @@ struct OneShotWorker: Sendable {
     enum Interruption: Hashable, Sendable, CustomStringConvertible {
         /// It printed nothing for this time.
         case silence(Duration)
-        case tooLong
+        case tooLong(limit: Int)
 
         var description: String {
             switch self {
             case .silence(let timeout):
                 "no answer within \(timeout); a plugin may hang when it is opened: look at those that came last"
-            case .tooLong: "the answer is too long; reinstall both programs together"
+            case .tooLong(let limit): "the answer has more than \(limit) bytes; reinstall both programs together"
             }
         }
     }
@@ -304,7 +318,7 @@ struct OneShotWorker: Sendable {
                     chunk.withUnsafeBytes { state.output.append(contentsOf: $0) }
                     state.lastOutput = .now
                     guard state.output.count > longestAnswer else { return false }
-                    state.interruption = state.interruption ?? .tooLong
+                    state.interruption = state.interruption ?? .tooLong(limit: longestAnswer)
                     return true
                 }
                 if isTooLong { return kill() }

@@ -366,6 +366,7 @@ package final class OriginalStore: Sendable {
         } catch {
             throw distrust(error.code, error.reason)
         }
+        // Whatever is wrong with it, the record is not trusted.
         guard let record = try? JSONDecoder().decode(KeptOriginal.self, from: Data(bytes)), record.isPlausible,
             let parts = RecordName(name), try record.fits(parts)
         else { throw distrust(EBADMSG, nil) }
@@ -545,6 +546,7 @@ package final class OriginalStore: Sendable {
             let records = try? part(.records, in: root), let incoming = try? part(.incoming, in: root),
             let there = try? objects.names(), let needed = try? Self.needed(by: records)
         else { return 0 }
+        // What cannot be removed is tried again by the next command. So it is below.
         for name in (try? incoming.names()) ?? [] where Self.isIncoming(name) && Self.isLeft(name, in: incoming) {
             try? incoming.remove(name)
         }

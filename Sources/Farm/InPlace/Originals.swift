@@ -243,6 +243,7 @@ package final class Originals: Sendable {
             let names = try? notes.names()
         else { return [] }
         return names.sorted().compactMap { name in
+            // The store of a note that cannot be read is still found beside its pictures.
             (try? notes.contents(of: name, limit: Self.largestNote)).flatMap {
                 String(validating: $0, as: UTF8.self)
             }
@@ -353,6 +354,7 @@ package final class Originals: Sendable {
         let folders = Set((rememberedFolders() + more).map(PathKey.init)).sorted().map(\.path)
         return folders.reduce(body(shared, nil)) { count, folder in
             let anywhere = InputFile(path: PathNames.joined(folder, "picture"), dir: "")
+            // A folder that is gone, and a store that cannot be used or that another command holds, is left for later.
             guard let held = try? PictureFolder(of: anywhere) else { return count }
             let store = OriginalStore(beside: folder, try? held.open(), readings: readings)
             guard (try? store.takeLock()) == true else { return count }
@@ -415,6 +417,7 @@ package final class Originals: Sendable {
             }
             var count = 0
             for original in meant where !FileSystem.exists(original.picture.exactPath) {
+                // An original that cannot be removed counts as left.
                 if isLost(original), (try? store.remove(original.file)) != nil {
                     count += 1
                 } else {
@@ -452,12 +455,14 @@ package final class Originals: Sendable {
         let isRemoved = !FileSystem.exists(folder)
         while folder != "/", !FileSystem.exists(folder) { folder = PathText.folder(of: folder) }
         if let disk = original.record.disk { return DiskMark.of(folder) == disk }
+        // If the folder cannot be read, nothing is known of the disk, and the original stays.
         guard isRemoved, let names = try? SafeFolder(folder, trusting: .everybody).names() else { return false }
         return !names.isEmpty
     }
 
     /// Removes the temporary files of a killed ``remember(_:)``: `FNV-RANDOM`.
     private func removeUnfinishedNotes() {
+        // What cannot be removed now is removed by a later command.
         guard let store = try? SafeFolder.unlinked(root, trusting: .everybody), let names = try? store.names() else {
             return
         }

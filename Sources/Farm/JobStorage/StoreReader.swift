@@ -365,6 +365,7 @@ extension StoredFrame {
             case let other: throw DatabaseError(unknown: "state", of: key, other)
             }
         let text = try row.stored(4, String.self)
+        // The error shows the text itself.
         guard let outputs = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) else {
             throw DatabaseError(unknown: "list of outputs", of: key, text)
         }

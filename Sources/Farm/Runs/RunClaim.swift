@@ -355,6 +355,7 @@ package final class Journal: Sendable {
             let data = try? folder.contents(of: PathNames.last(of: path), limit: 1 << 30)
         else { return [] }
         return data.split(separator: UInt8(ascii: "\n")).compactMap {
+            // The end of a killed coordinator may have torn its last line.
             try? JSONDecoder().decode(Entry.self, from: Data($0))
         }
     }

@@ -462,6 +462,7 @@ extension RunFolder {
             return []
         }
         return names.sorted().filter { !PathNames.isHidden($0) }.compactMap { name in
+            // A file of another user, or one that is gone by now, names no run.
             guard let bytes = try? folder.contents(of: name, limit: largestPath) else { return nil }
             let path = String(decoding: bytes, as: UTF8.self)
             return path.utf8.first == PathNames.slash ? RunFolder(state: path, name: name) : nil

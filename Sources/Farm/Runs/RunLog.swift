@@ -76,6 +76,7 @@ package struct RunLog: Hashable, Sendable {
 
     private static func lines(_ bytes: ArraySlice<UInt8>) -> [Line] {
         let decoder = JSONDecoder()
+        // A kill may tear a line, and other versions write other ones.
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { try? decoder.decode(Line.self, from: Data($0)) }
             .filter(\.isPlausible)
     }
@@ -89,6 +90,7 @@ package struct RunLog: Hashable, Sendable {
     }
 
     package func broken(_ kind: BrokenPictures) -> [BrokenTransfer] {
+        // Pictures of a list that cannot be read are tried again.
         let found = try? ownFolder()?.contents(of: "\(kind)", limit: Self.largestList)
         let decoder = JSONDecoder()
         return (found ?? []).split(separator: UInt8(ascii: "\n")).compactMap {

@@ -32,6 +32,20 @@ package struct FileCalls: Sendable {
         },
         link: { linkat($0, $1, $2, $3, 0) })
 
+    /// Writes all bytes, even if signals interrupt it.
+    ///
+    /// - Returns: 0 or an error number.
+    package func writeAll(_ bytes: ArraySlice<UInt8>, to file: Int32) -> Int32 {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count < 0 ? errno : ENOSPC }
+            rest = rest.dropFirst(count)
+        }
+        return 0
+    }
+
     // C's headers show these to GNU sources only.
     // <https://man7.org/linux/man-pages/man2/rename.2.html>, <https://man7.org/linux/man-pages/man2/syncfs.2.html>
     private typealias Rename =

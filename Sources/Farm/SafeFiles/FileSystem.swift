@@ -137,16 +137,10 @@ package enum FileSystem {
             throw FileError(path: path, code: ENXIO, action: "write", reason: "it is no regular file")
         }
         let end = lseek(file, 0, SEEK_END)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { calls.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let code = count < 0 ? errno : ENOSPC
-                ftruncate(file, end)
-                throw FileError(path: path, code: code, action: "write")
-            }
-            rest = rest.dropFirst(count)
+        let code = calls.writeAll(bytes[...], to: file)
+        guard code == 0 else {
+            ftruncate(file, end)
+            throw FileError(path: path, code: code, action: "write")
         }
         guard !syncs || calls.syncData(file) == 0 else { throw FileError(path: path, code: errno, action: "sync") }
     }

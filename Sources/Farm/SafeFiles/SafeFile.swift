@@ -35,15 +35,8 @@ package struct SafeFile: ~Copyable {
     }
 
     package func append(_ bytes: [UInt8]) throws(FileError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw FileError(path: path, code: count < 0 ? errno : ENOSPC, action: "write")
-            }
-            rest = rest.dropFirst(count)
-        }
+        let code = FileCalls.kernel.writeAll(bytes[...], to: descriptor)
+        guard code == 0 else { throw FileError(path: path, code: code, action: "write") }
     }
 
     /// Waits until the disk has the file.

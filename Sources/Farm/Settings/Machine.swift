@@ -72,6 +72,7 @@ package enum Machine {
             "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "afs", "lustre", "gpfs", "beegfs", "glusterfs",
             "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.rclone", "fuse.s3fs", "fuse.mountpoint-s3", "9p",
         ]
+        // Without the list, no file system is known to be one of a network.
         let mounts = (try? String(contentsOf: URL(filePath: "/proc/self/mounts"), encoding: .utf8)) ?? ""
         return filesystemType(of: path, mounts: mounts).map(network.contains) ?? false
     }

@@ -185,20 +185,26 @@ package struct ShardResult: Hashable, Sendable, Codable {
     package let ends: [TaskEnd]
     /// Why the location can do nothing, or nothing more. Nil if all is well.
     package let refusal: String?
+    /// What kept the element's workers from the rest of its node. Nil if it started none.
+    package let sandbox: SandboxReport?
 
     /// These names are stored.
     private enum CodingKeys: String, CodingKey {
-        case shard, attempt, ends, refusal
+        case shard, attempt, ends, refusal, sandbox
         case location = "place"
     }
 
-    package init(shard: Shard.ID, attempt: String, location: String, ends: [TaskEnd], refusal: String? = nil) {
+    package init(
+        shard: Shard.ID, attempt: String, location: String, ends: [TaskEnd], refusal: String? = nil,
+        sandbox: SandboxReport? = nil
+    ) {
         self.shard = shard
         self.attempt = attempt
         self.location = location
         self.ends = ends
         // It may name the versions of many programs.
         self.refusal = refusal?.prefix(bytes: StoredLimits.sentence)
+        self.sandbox = sandbox
     }
 }
 
@@ -213,6 +219,7 @@ extension ShardResult: SharedRecord {
     package var isPlausible: Bool {
         shard.isPlausible && [attempt, location].allSatisfy { $0.utf8.count <= StoredLimits.name }
             && refusal?.utf8.count ?? 0 <= StoredLimits.sentence && ends.allSatisfy(\.isPlausible)
+            && sandbox?.objection == nil
     }
 }
 

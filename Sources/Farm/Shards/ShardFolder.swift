@@ -217,6 +217,7 @@ package struct ShardFolder: Hashable, Sendable {
     }
 
     private static func size(of folder: String) -> Int {
+        // A folder that does not show yet has another size than its receipt says.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.reduce(0) { sum, name in
             var found = stat()
@@ -249,13 +250,8 @@ package struct ShardFolder: Hashable, Sendable {
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return ENXIO }
         // Its owner could change what is written, and no reader would trust it.
         guard found.st_uid == geteuid() || found.st_uid == 0 else { return foreignOwner }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count < 0 ? errno : ENOSPC }
-            rest = rest.dropFirst(count)
-        }
+        let code = FileCalls.kernel.writeAll(bytes[...], to: file)
+        guard code == 0 else { return code }
         return !syncs || fdatasync(file) == 0 ? 0 : errno
     }
 }
@@ -324,8 +320,9 @@ package struct ShardResults: Sendable {
             return TaskEnd(end.lease, .failed(TaskFailure(.transient, message)))
         }
         return ShardResult(
-            shard: result.shard, attempt: result.attempt, location: result.location, ends: ends, refusal: result.refusal
-        )
+            shard: result.shard, attempt: result.attempt, location: result.location, ends: ends,
+            refusal: result.refusal,
+            sandbox: result.sandbox)
     }
 }
 

@@ -56,6 +56,7 @@ package struct ShardRun: Sendable {
         let adopted = adopted(of: shard)
         var ends: [TaskEnd] = []
         var rest: [Shard.Task] = []
+        var sandbox: SandboxReport?
         for task in shard.tasks {
             switch adopted[task.lease] {
             // Outputs are checked now, because nothing checks them again before they are published.
@@ -67,6 +68,7 @@ package struct ShardRun: Sendable {
         if !rest.isEmpty {
             do throws(Stop) {
                 let (engine, catalog) = try await start(engine, signals())
+                sandbox = catalog.sandbox
                 if let difference = VersionDifference(wanted: shard.versions, found: catalog.componentVersions) {
                     throw .abandoned("its programs are not the coordinator's: \(difference.words)", [])
                 }
@@ -76,7 +78,7 @@ package struct ShardRun: Sendable {
                 switch error {
                 case .signal(let signal): return .interrupted(signal: signal)
                 case .abandoned(let reason, let more):
-                    try put(ends + more, of: shard, refusal: reason)
+                    try put(ends + more, of: shard, refusal: reason, sandbox)
                     return .refused(reason)
                 case .folder(let error): throw error
                 }
@@ -86,10 +88,10 @@ package struct ShardRun: Sendable {
         let lost = Set(shard.tasks.map(\.lease)).subtracting(ends.map(\.lease)).count
         guard lost == 0 else {
             let reason = "\(lost) of its \(shard.tasks.count) tasks came to no end"
-            try put(ends, of: shard, refusal: reason)
+            try put(ends, of: shard, refusal: reason, sandbox)
             return .refused(reason)
         }
-        try put(ends, of: shard)
+        try put(ends, of: shard, sandbox)
         return .done(tasks: ends.count, failed: ends.count { if case .done = $0.outcome { false } else { true } })
     }
 
@@ -127,8 +129,11 @@ package struct ShardRun: Sendable {
         }
     }
 
-    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(ShardFolderError) {
-        let result = ShardResult(shard: shard.id, attempt: attempt, location: location, ends: ends, refusal: refusal)
+    private func put(
+        _ ends: [TaskEnd], of shard: Shard, refusal: String? = nil, _ sandbox: SandboxReport?
+    ) throws(ShardFolderError) {
+        let result = ShardResult(
+            shard: shard.id, attempt: attempt, location: location, ends: ends, refusal: refusal, sandbox: sandbox)
         try folder.write(result, to: folder.result(shard.id, attempt), by: attempt)
     }
 

@@ -90,6 +90,16 @@ package enum FrameCodecError: Error, Hashable, Sendable {
     case damaged
 }
 
+extension FrameCodecError {
+    /// Whether the message exceeds one of its ``MessageLimits``.
+    package var isExcess: Bool {
+        switch self {
+        case .tooLong, .tooDeep, .tooManyValues, .tooLongText: true
+        case .notAMessage, .damaged: false
+        }
+    }
+}
+
 /// The end of a sentence that begins with who sent it.
 extension FrameCodecError: CustomStringConvertible {
     package var description: String {

@@ -9,6 +9,8 @@ package enum CatalogLimits {
     package static let entries = 10_000
     /// For the parameters of a filter, its rules, and the words of a parameter.
     package static let parts = 1000
+    /// For the missing parts of a sandbox, which has three parts.
+    package static let missingParts = 10
     /// The unit of an animation's times, in milliseconds.
     package static let frameTimes = 1...60_000
 }
@@ -18,13 +20,13 @@ extension Catalog {
     package var objection: String? {
         let lists = [
             versions.count, filters.count, formats.count, pluginProblems.count, unpinnedPlugins.count,
-            sandbox.missing.count,
         ]
         if let most = lists.max(), most > CatalogLimits.entries { return "a catalog with \(most) entries of a kind" }
         return versions.lazy.compactMap { Self.objection(toNames: [$0, $1]) }.first
             ?? filters.lazy.compactMap(\.objection).first
             ?? formats.lazy.compactMap(\.objection).first
-            ?? Self.objection(toSentences: pluginProblems + sandbox.missing)
+            ?? Self.objection(toSentences: pluginProblems)
+            ?? sandbox.objection
             ?? Self.objection(toSentences: unpinnedPlugins.flatMap { [$0.path, $0.sha256] })
     }
 
@@ -36,6 +38,16 @@ extension Catalog {
     /// Why texts cannot be sentences. Nil if they can.
     package static func objection(toSentences sentences: [String]) -> String? {
         sentences.lazy.map(\.utf8.count).first { $0 > CatalogLimits.sentence }.map { "a text of \($0) bytes" }
+    }
+}
+
+extension SandboxReport {
+    /// Why no worker can have reported it. Nil if a worker can.
+    package var objection: String? {
+        guard missing.count <= CatalogLimits.missingParts else {
+            return "a sandbox with \(missing.count) missing parts"
+        }
+        return Catalog.objection(toSentences: missing)
     }
 }
 

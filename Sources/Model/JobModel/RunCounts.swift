@@ -28,7 +28,8 @@ package struct RunCounts: Hashable, Codable, Sendable {
     package var rerun: FullRerun?
     /// Nil if there was none, and in records of older versions.
     package var trouble: RunTrouble?
-    /// What kept the workers of this machine from the rest of it. Nil if the run had none, and in records of older versions.
+    /// What kept the workers of this machine from the rest of it, for all coordinators of the run. Nil if other machines may have
+    /// done a part of the work, and in records of older versions.
     package var sandbox: SandboxReport?
 
     package init() {}

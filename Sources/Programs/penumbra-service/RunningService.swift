@@ -122,6 +122,7 @@ struct RunningService {
             SystemdNotice.send("STOPPING=1")
             logger.info("stopping", metadata: ["open_runs": "\(supervisor.openRuns)"])
             await supervisor.stop()
+            // The sleep fails only if this task is cancelled. Then there is nothing to wait for.
             for _ in 0..<Self.mostLooks where supervisor.openRuns > 0 { try? await Task.sleep(for: .milliseconds(100)) }
             server.stop()
             group.cancelAll()
@@ -266,6 +267,7 @@ struct RunningService {
                 continue
             }
             await supervisor.tidy()
+            // The sleep fails when the service ends.
         } while (try? await clock.sleep(Self.backupPause)) != nil
     }
 

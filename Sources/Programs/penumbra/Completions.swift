@@ -57,6 +57,7 @@ enum Completions {
 
     /// The words of the file, if it still fits, or of a worker that starts for it. Nil if none starts.
     private static func words() async -> CompletionWords? {
+        // Whoever presses Tab gets no words, and no message in the middle of the line.
         guard let settings = try? Settings.load(.none) else { return nil }
         let (path, stamp) = (file(), stamp(settings))
         if let path, let bytes = SafeFolder.trustedContents(path, limit: 1 << 20),

@@ -31,16 +31,10 @@ enum NewFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "create the file") }
         defer { close(descriptor) }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let code = errno
-                unlink(path)
-                throw FileError(path: path, code: code, action: "write")
-            }
-            rest = rest.dropFirst(count)
+        let code = FileCalls.kernel.writeAll(Array(text.utf8)[...], to: descriptor)
+        guard code == 0 else {
+            unlink(path)
+            throw FileError(path: path, code: code, action: "write")
         }
     }
 }
@@ -60,6 +54,7 @@ enum NewFolder {
         guard !FileManager.default.fileExists(atPath: folder) else {
             throw FarmError(.usage, "\(folder): the folder exists\n   = choose another name, or another folder with -o")
         }
+        // The error that follows names the folder.
         try fill(folder, files) { try? FileManager.default.removeItem(atPath: folder) }
     }
 
@@ -79,6 +74,7 @@ enum NewFolder {
             )
         }
         try fill(folder, files) {
+            // Not all of them were written. The error that follows names the folder.
             for file in files { try? manager.removeItem(atPath: "\(folder)/\(file.path)") }
         }
     }

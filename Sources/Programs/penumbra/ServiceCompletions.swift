@@ -105,6 +105,7 @@ enum ServiceCompletions {
         (options.server, options.tokenFile) = (line.value(of: "--server"), line.value(of: "--token-file"))
         (options.serviceDir, options.stateDir) = (line.value(of: "--service-dir"), line.value(of: "--state-dir"))
         options.configFile = line.value(of: "--config")
+        // Whoever presses Tab gets no words, and no message in the middle of the line.
         guard let client = try? options.client(Self.patience) else { return [] }
         return await Blocking.run { (try? body(client)) ?? [] }
     }

@@ -3,6 +3,7 @@ import Glibc
 import JobModel
 import Planning
 import RenderFarm
+import SafeFiles
 import Scheduling
 
 /// A picture from the standard input, or for the standard output.
@@ -99,13 +100,8 @@ struct StreamedPictures {
             guard count >= 0 else { throw .system(errno) }
             guard count > 0 else { return total }
             total += count
-            var rest = buffer[..<count]
-            while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { Glibc.write(target, $0.baseAddress, $0.count) }
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { throw .system(errno) }
-                rest = rest.dropFirst(written)
-            }
+            let code = FileCalls.kernel.writeAll(buffer[..<count], to: target)
+            guard code == 0 else { throw .system(code) }
         }
     }
 

@@ -69,6 +69,7 @@ package struct LateJobs: Sendable {
             } catch {
                 note("lateness cannot be judged: \((error as? QueueStoreError)?.message ?? "\(error)")")
             }
+            // The sleep fails when the service ends.
         } while (try? await sleep(pause)) != nil
     }
 

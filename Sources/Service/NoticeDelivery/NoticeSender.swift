@@ -74,6 +74,7 @@ package final class NoticeSender: Sendable {
             let (ticks, tick) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
             group.addTask { [wakes] in
                 for await time in ticks {
+                    // The sleep fails when the service ends. Then the task ends, too.
                     try? await sleep(time)
                     wakes.continuation.yield()
                 }
@@ -166,6 +167,7 @@ package final class NoticeSender: Sendable {
                 try await store(delivered: [event])
                 continue
             }
+            // The message is given up, and says why.
             guard let notice = try? StoredNotice.notice(entry.message.body) else {
                 try await giveUp(entry, "it is of a later version, or damaged")
                 continue
@@ -216,6 +218,7 @@ package final class NoticeSender: Sendable {
         let unstored = delivered.withLock { $0 }
         let open = entries.filter { !unstored.contains($0.message.event) }
         var digest = MailDigest(lastSent: last)
+        // Messages that cannot be read are given up when they are due.
         let notices = open.compactMap { try? StoredNotice.notice($0.message.body) }
         for notice in notices { digest.add(notice) }
         guard let due = digest.due(at: time), let newest = notices.last, let identifier = open.last?.message.event

@@ -213,6 +213,7 @@ package final class PictureMaker: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await engine.run(commands) { if $0.matters { input.yield(.event($0)) } } }
             group.addTask { [clock = setup.clock] in
+                // The sleep fails when the worker is not needed any more.
                 while (try? await clock.sleep(for: Self.tickPause)) != nil { input.yield(.tick) }
             }
             await converse(roots, inputs, command)

@@ -89,6 +89,7 @@ package final class FarmManifestChecker: ManifestChecker {
     }
 
     package func digest(of place: ManifestSource.Place) -> String? {
+        // The run reports a manifest that cannot be read.
         (try? bytes(of: place)).flatMap { SHA256Stream.digest(of: $0) }
     }
 
@@ -277,6 +278,7 @@ package final class FarmManifestChecker: ManifestChecker {
             return (catalog, until <= .now)
         }
         guard let recent else { return try await renewCatalog() }
+        // Nobody waits for the new catalog. If no worker gives one, the old one is used until the next attempt.
         if recent.isOld { Task { try? await renewCatalog() } }
         return recent.catalog
     }

@@ -208,6 +208,7 @@ enum ReceiptValue: Hashable, Sendable, Codable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        // A value of another kind is tried as the next one.
         if let flag = try? container.decode(Bool.self) {
             self = .boolean(flag)
         } else if let number = try? container.decode(Double.self) {

@@ -104,23 +104,45 @@ package struct ReportFile {
         return SafeFile(taking: descriptor, path)
     }
 
-    /// In bytes. The index of 200,000 outputs has some 40 MB.
+    /// The largest file that is read into memory, in bytes. The metrics of 100,000 jobs have some 100 MB.
     private static let largest = 256 << 20
 
-    /// The contents of the old file. Empty if there is none, or if it is larger than any that Penumbra writes.
-    var contents: [UInt8] {
-        // Callers work without it, too.
-        (try? readAll()) ?? []
+    /// The text of the old file. Empty if there is none.
+    ///
+    /// - Throws: ``FarmError`` if it cannot be read, or is larger than any that Penumbra writes.
+    func text() throws(FarmError) -> String {
+        do throws(FileError) {
+            guard let file = try openedRegular() else { return "" }
+            var bytes: [UInt8] = []
+            while case let piece = try file.next(), !piece.isEmpty {
+                bytes += piece
+                guard bytes.count <= Self.largest else {
+                    throw FileError(
+                        path: path, code: EFBIG, action: "read", reason: "it is larger than \(Self.largest) bytes",
+                        remedy: "remove it, or choose another path")
+                }
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            throw storageError(error)
+        }
     }
 
-    private func readAll() throws(FileError) -> [UInt8] {
-        guard let file = try opened(), try file.status().st_mode & S_IFMT == S_IFREG else { return [] }
-        var bytes: [UInt8] = []
+    /// Whether the file has exactly these contents. It is read in pieces, because an index may be large.
+    private func holds(_ bytes: [UInt8]) throws(FileError) -> Bool {
+        guard let file = try openedRegular(), try file.status().st_size == bytes.count else { return false }
+        var rest = bytes[...]
         while case let piece = try file.next(), !piece.isEmpty {
-            bytes += piece
-            guard bytes.count <= Self.largest else { return [] }
+            guard rest.starts(with: piece) else { return false }
+            rest = rest.dropFirst(piece.count)
         }
-        return bytes
+        return rest.isEmpty
+    }
+
+    /// Nil if nothing is there, or something that is no regular file.
+    private func openedRegular() throws(FileError) -> SafeFile? {
+        guard let file = try opened(), try file.status().st_mode & S_IFMT == S_IFREG else { return nil }
+        return file
     }
 
     /// Writes the file, unless it has these contents already. It never replaces a file of somebody else.
@@ -136,7 +158,8 @@ package struct ReportFile {
     }
 
     private func write(_ bytes: [UInt8], temporary: () throws -> String) throws {
-        guard contents != bytes else { return }
+        // If the old file cannot be read, the next line says why.
+        guard (try? holds(bytes)) != true else { return }
         try refuseForeign()
         do {
             try AtomicFile.write(bytes, to: path, by: try temporary())

@@ -17,7 +17,7 @@ struct RunReports {
     /// Writes metrics of jobs that did not start: no run of them has ended since a time, in seconds since 1970.
     func writeUnstartedMetrics(_ jobs: [String], _ status: RunOutcome, since start: Double, now: Double) throws {
         guard let metrics else { return }
-        let text = String(decoding: metrics.contents, as: UTF8.self)
+        let text = try metrics.text()
         let unstarted = jobs.filter { PrometheusText.lastRun(of: $0, in: text).map { $0 < start } ?? true }
         guard !unstarted.isEmpty else { return }
         let updated = PrometheusText.text(text, afterUnstarted: unstarted, exitCode: status.rawValue, ended: now)
@@ -31,13 +31,18 @@ struct RunReports {
     ///   - claim: the folder of one of the runs.
     func write(_ jobs: [JobResult], versions: [String: String], _ claim: RunClaim) throws {
         let records = jobs.map { $0.record(versions: versions) }
-        if let page { try page.write(Array(ReportPage.html(records).utf8), claim) }
-        if let metrics {
-            let last = String(decoding: metrics.contents, as: UTF8.self)
-            var times: [String: Double] = [:]
-            for record in records { times[record.job] = PrometheusText.lastSuccess(of: record.job, in: last) }
-            try metrics.write(Array(PrometheusText.text(of: records, lastSuccess: times).utf8), claim)
-        }
+        let page = Result { try self.page?.write(Array(ReportPage.html(records).utf8), claim) }
+        // They are written even if the page is not.
+        try write(metricsOf: records, claim)
+        try page.get()
+    }
+
+    private func write(metricsOf records: [RunReport], _ claim: RunClaim) throws {
+        guard let metrics else { return }
+        let last = try metrics.text()
+        var times: [String: Double] = [:]
+        for record in records { times[record.job] = PrometheusText.lastSuccess(of: record.job, in: last) }
+        try metrics.write(Array(PrometheusText.text(of: records, lastSuccess: times).utf8), claim)
     }
 }
 

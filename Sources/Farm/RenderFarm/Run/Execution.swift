@@ -59,6 +59,7 @@ struct Execution {
             context.listener.report(job.name, .replacesWholeRun(manifest: prepared.job.manifestPath))
         }
         if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }
+        let sandbox = recovered.sandbox(with: context.sandbox(of: prepared.plan))
         for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
         let observer = context.listener.observer(of: job.name)
         let collector = context.reports.areWanted ? FrameCollector(observer) : nil
@@ -69,14 +70,13 @@ struct Execution {
             recovered: recovered,
             receipts: ReceiptMaker(
                 prepared.job, run: job.folder, catalog: context.preparation.catalog,
-                sandbox: context.sandbox(of: prepared.plan),
-                now: currentTime),
+                sandbox: sandbox, now: currentTime),
             observer: collector ?? observer, now: currentTime)
         let loop = RunLoop(
             engine: engine, control: context.control.child(), deadline: context.deadline,
             continuesElsewhere: context.isContinued(job.folder))
         var summary = await run.run(loop)
-        summary.counts.sandbox = context.sandbox(of: prepared.plan)
+        summary.counts.sandbox = sandbox
         if let stop = summary.stop, handover.isWanted(job, after: stop) {
             // Nothing of the run may be removed, even if the next step fails.
             stage = .handedOver(job)
@@ -98,14 +98,15 @@ struct Execution {
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.rerun = prepared.rerun
-        counts.sandbox = context.sandbox(of: prepared.plan)
+        let sandbox = context.sandbox(of: prepared.plan)
         let (state, folder, isShared) = (context.state, job.folder, context.isShared)
         return try await Blocking.run { [counts] in
             try RunRecorder(
                 state: state, job: prepared.job, directory: folder, workers: settings.workers,
                 request: request, isShared: isShared,
-                counts: { concluded in
+                counts: { recovered, concluded in
                     var counts = counts
+                    counts.sandbox = recovered.sandbox(with: sandbox)
                     counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
                     return counts
                 }, now: currentTime)

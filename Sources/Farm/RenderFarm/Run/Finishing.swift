@@ -33,7 +33,7 @@ struct Finishing {
                     isRecorded: recorder != nil)))
         let orphans = try await cleanUpOrphans(job, summary)
         let indexed = await Blocking.run {
-            max(updateIndexes(job), summary.stop == nil ? repairReceipts(job) : .done)
+            max(updateIndexes(job), summary.stop == nil ? repairReceipts(job, summary.counts.sandbox) : .done)
         }
         result.status = max(result.status, orphans, indexed)
         result.ended = Date()
@@ -173,11 +173,12 @@ private final class ErrorCollector: RunListener {
 /// Receipts beside the outputs.
 extension Finishing {
     /// Writes receipts that are missing or describe other bytes.
-    private func repairReceipts(_ job: ClaimedJob) -> RunOutcome {
+    ///
+    /// - Parameter sandbox: what kept all workers of the run from the rest of this machine. Nil if that is not known.
+    private func repairReceipts(_ job: ClaimedJob, _ sandbox: SandboxReport?) -> RunOutcome {
         let spec = job.prepared.job
         let maker = ReceiptMaker(
-            spec, run: job.folder, catalog: context.preparation.catalog,
-            sandbox: context.sandbox(of: job.prepared.plan), now: currentTime)
+            spec, run: job.folder, catalog: context.preparation.catalog, sandbox: sandbox, now: currentTime)
         guard let ledger = job.ledger, let maker else { return .done }
         do {
             let repair = try ReceiptRepair(

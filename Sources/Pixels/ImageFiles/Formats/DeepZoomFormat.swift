@@ -48,6 +48,7 @@ package struct DeepZoomFormat: ImageFormat {
     }
 
     package func libraries(for options: FormatOptions) -> [String] {
+        // Wrong words were refused before anything was written.
         switch try? options.word("tile_format") as DeepZoomNames.Tile {
         case .jpeg: ["libjpeg"]
         case .png: ["libpng", "libspng", "libz"]

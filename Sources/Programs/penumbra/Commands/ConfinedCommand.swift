@@ -53,6 +53,7 @@ struct ConfinedCommand: ParsableCommand {
     }
 
     private static func mappings() -> String {
+        // Without /proc, only the usual folders of libraries are readable. A program that needs others does not start, and says so.
         (try? Data(contentsOf: URL(filePath: "/proc/self/maps"))).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }

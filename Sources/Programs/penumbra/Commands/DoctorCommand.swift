@@ -157,7 +157,9 @@ struct DoctorCommand: AsyncParsableCommand {
             for problem in catalog.pluginProblems { say(false, VisibleText.line(problem)) }
             // The config file asks for this, so it is no failure.
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(VisibleText.line(plugin.description))") }
-            sayWhatConfinesWorkers(catalog.sandbox, sandbox, farm.settings.sandboxRead.value)
+            for line in SandboxText.lines(of: catalog.sandbox, sandbox) { Console.print(line) }
+            if let exception = SandboxText.exception(from: catalog.sandbox) { Console.print(exception) }
+            if sandbox.value != .off { sayWhatIsUnreadable(farm.settings.sandboxRead.value) }
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
             say(false, (error as? FarmError)?.message ?? "\(error)")
@@ -165,28 +167,11 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    /// Without the setting 'require', a missing part is no failure.
-    private func sayWhatConfinesWorkers(_ report: SandboxReport, _ setting: Setting<SandboxMode>, _ readable: [String])
-    {
-        guard setting.value != .off else {
-            Console.print("note  sandbox: off (\(setting.origin.description))")
-            return
-        }
-        if report.limitsCalls, report.missing.isEmpty {
-            say(
-                true,
-                "sandbox: workers start no programs, open no sockets, touch no other process, and open no files but those of "
-                    + "their tasks, libraries and fonts (a filter of system calls, and Landlock)")
-        }
+    /// Workers do without it, so it is no failure.
+    private func sayWhatIsUnreadable(_ readable: [String]) {
         for path in readable where access(path, R_OK) != 0 {
             Console.print(
                 "note  sandbox_read: '\(VisibleText.line(path))' cannot be read: \(String(cString: strerror(errno)))")
-        }
-        let words = report.limitsCalls ? "a part of it is missing" : "workers can do what you can do"
-        for reason in report.missing {
-            Console.print(
-                "note  sandbox: \(words): \(VisibleText.line(reason)); 'sandbox: require' would refuse to run here"
-            )
         }
     }
 
@@ -277,8 +262,10 @@ struct ClusterExamination {
             // The folder is not created. A new folder with a misspelled name would not be shared with the nodes.
             let free = try WritableFolder.examine(folder, creates: false)
             say(true, "shared folder \(folder): writable here, \(Figures.bytes(free)) free")
-            let node = try await tryOut(in: folder)
+            let result = try await tryOut(in: folder)
+            let node = VisibleText.line(result?.location ?? "an element")
             say(true, "\(node) reads and writes it, and has the same programs, plugins and codecs")
+            for line in SandboxText.lines(of: result?.sandbox, settings.sandbox, node: node) { Console.print(line) }
             return .done
         } catch let error as FileError {
             say(false, "shared folder: \(error.message)")
@@ -289,7 +276,7 @@ struct ClusterExamination {
         }
     }
 
-    private func tryOut(in folder: String) async throws -> String {
+    private func tryOut(in folder: String) async throws -> ShardResult? {
         let name = "doctor-\(UUID().uuidString.prefix(8))"
         let shared = ShardFolder("\(folder)/penumbra-\(name)")
         let engine = ClusterEngine(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Catalogs
 import Coordination
 import FoundationEssentials
 import JobModel
@@ -107,8 +108,9 @@ struct ShardCommand: AsyncParsableCommand {
         let written = try run.shard()
         let settings = try Settings.load(location, allocation: allocation)
         let own = Farm.plugins(settings)
-        let farm = Farm(
-            settings, plugins: written.workers.plugins.restricted(by: own), sandbox: written.workers.sandbox)
+        // A machine that requires a sandbox does nothing without one, whatever the coordinator's settings are.
+        let sandbox = settings.sandbox.value == .require ? .require : written.workers.sandbox
+        let farm = Farm(settings, plugins: written.workers.plugins.restricted(by: own), sandbox: sandbox)
         try farm.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
             written,

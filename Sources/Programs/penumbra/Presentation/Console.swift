@@ -1,5 +1,6 @@
 import Glibc
 import JobModel
+import SafeFiles
 import Synchronization
 import Terminals
 
@@ -81,14 +82,7 @@ enum Console {
     /// Writes all of the text, even if signals interrupt it. Returns 0 or an error code.
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         guard !isAbandoned.load(ordering: .relaxed) || takesMore(descriptor) else { return 0 }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return errno }
-            rest = rest.dropFirst(written)
-        }
-        return 0
+        return FileCalls.kernel.writeAll(Array(text.utf8)[...], to: descriptor)
     }
 }
 

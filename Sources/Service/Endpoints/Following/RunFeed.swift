@@ -117,6 +117,7 @@ package struct RunFeed: Sendable {
 
     private func publish(_ change: RunChange, _ owner: Owner?) {
         // All of this can be encoded.
+        // Events have only numbers and texts, which can always be encoded.
         switch change {
         case .run(let event):
             publish("run", try? StrictJSON.encode(event), event.run, owner, isBarrier: event.state == .ended)

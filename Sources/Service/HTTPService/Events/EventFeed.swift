@@ -216,6 +216,7 @@ package final class EventFeed: Sendable {
                         if let time, alarm.map({ $0 <= clock.now() || time < $0 }) ?? true {
                             alarm = time
                             group.addTask {
+                                // The sleep fails when the follower is gone.
                                 if (try? await clock.sleep(time - clock.now())) != nil { heart.beat() }
                             }
                         }

@@ -33,6 +33,7 @@ package final class PictureCache: Sendable {
             if name.hasSuffix(Self.temporarySuffix), Self.isName(String(name.dropLast(Self.temporarySuffix.count))) {
                 folder.removeTree(name)
             }
+            // A file that is gone by now is no file of the cache.
             guard Self.isName(name), let status = try? folder.status(of: name), status.st_mode & S_IFMT == S_IFREG
             else {
                 continue

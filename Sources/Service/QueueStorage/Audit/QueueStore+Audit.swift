@@ -32,6 +32,7 @@ extension QueueStore {
     ///
     /// - Parameter number: Only entries before the one with this number.
     package func auditEntries(before number: Int? = nil, limit: Int) throws -> [NumberedAuditEntry] {
+        // A damaged entry is left out, so that the others are shown.
         try read { database in
             try database.rows(
                 """

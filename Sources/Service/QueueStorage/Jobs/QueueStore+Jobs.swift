@@ -196,6 +196,7 @@ extension QueueStore {
                 for job in try reader.jobs([row], &unreadable) where filter.matches(job) {
                     count += 1
                     guard expected != nil else {
+                        // A job that cannot be read is not there for others. A list of unreadable rows names it.
                         if action.fits(job, { try? reader.known($0) }) { possible += 1 }
                         continue
                     }

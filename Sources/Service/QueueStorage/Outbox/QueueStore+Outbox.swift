@@ -38,6 +38,7 @@ extension QueueStore {
                     """, arguments: [now.milliseconds])
             var entries: [OutboxEntry] = []
             while entries.count < limit, let row = try rows.next() {
+                // A damaged message is left out, so that the others are sent.
                 if let entry = try? Self.entry(row) { entries.append(entry) }
             }
             return entries
@@ -53,6 +54,7 @@ extension QueueStore {
                 SELECT event, target, body, tries, next, error FROM outbox
                 WHERE done IS NULL AND next <= ? AND target = ? AND \(Self.isAboutJob) ORDER BY next, id LIMIT ?
                 """, [now.milliseconds, target, job, limit])
+            // A damaged message is left out, so that the others are sent.
             return rows.compactMap { try? Self.entry($0) }
         }
     }
@@ -82,6 +84,7 @@ extension QueueStore {
                     (SELECT max(done) FROM outbox WHERE target = failed.target AND error IS NULL), -1))
                 GROUP BY target ORDER BY target
                 """, [earliest.milliseconds])
+            // A damaged row is left out, so that the others are shown.
             return rows.compactMap { row in
                 try? UndeliveredMessages(
                     target: row.stored("target"), count: row.stored("count"), next: row.stored("next"),
