@@ -51,10 +51,10 @@ package struct PictureWorkers: Sendable {
             // This process may open everything, but what it opens for the worker must be in the same folders.
             restrictThread = { [places] in try places.restrictThread() }
         }
-        return LocalEngine(
-            command: WorkerCommand(
-                executable: executable, arguments: arguments, environment: environment,
-                inheritedVariables: worker.inheritedVariables, plugins: worker.plugins,
-                restrictThread: restrictThread))
+        var command = WorkerCommand(
+            executable: executable, arguments: arguments, environment: environment,
+            inheritedVariables: worker.inheritedVariables, plugins: worker.plugins, restrictThread: restrictThread)
+        command.limits = worker.limits
+        return LocalEngine(command: command)
     }
 }

@@ -32,7 +32,8 @@ public struct Farm: Sendable {
         self.settings = settings
         self.sandbox = sandbox ?? settings.sandbox.value
         var environment = [SandboxMode.variable: self.sandbox.rawValue]
-        environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
+        let share = settings.memory.value / settings.workers.value
+        environment["PENUMBRA_WORKER_MEMORY"] = String(share)
         // This thread may have another niceness than the process.
         let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))
         if nice > 0 { environment["PENUMBRA_NICE"] = String(nice) }
@@ -41,6 +42,7 @@ public struct Farm: Sendable {
             executable: settings.worker.value, environment: environment,
             inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
         worker.readable = settings.sandboxRead.value
+        worker.limits = self.sandbox == .off ? nil : WorkerLimits(share: share, isRequired: self.sandbox == .require)
         self.worker = worker
     }
 
