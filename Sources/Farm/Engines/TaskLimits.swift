@@ -48,8 +48,9 @@ package struct TaskLimits: Hashable, Sendable {
     ///     each output.
     ///   - share: the part of the farm's memory that the worker has.
     package init(_ spec: TaskSpec, pixelBytes: Int?, readBytes: Int, share: Int) {
-        let least = max(Self.leastMemory, Self.sum(0, share) ?? Self.leastMemory)
-        memory = (pixelBytes ?? spec.largestPixelBytes).flatMap { Self.sum(least, $0) }
+        let least = Self.sum(0, share).map { max(Self.leastMemory, $0) }
+        let most = pixelBytes ?? spec.largestPixelBytes
+        memory = least.flatMap { least in most.flatMap { Self.sum(least, $0) } }
         // Before the probe, the size of an output is unknown.
         let known = pixelBytes ?? (spec.writesOnlyScratch ? spec.largestPixelBytes : nil)
         fileSize = known.flatMap { Self.sum(Self.leastFile, $0) }.flatMap { Self.sum($0, readBytes, times: 1) }

@@ -56,7 +56,7 @@ package struct Death: Hashable, Sendable, Codable {
     private static let explanation = "penumbra-worker: the sandbox refused "
 
     /// How a worker begins to say at which limit of memory it ended itself.
-    private static let memoryExplanation = "penumbra-worker: memory ran out at MB "
+    private static let memoryExplanation = "penumbra-worker: memory ran out at its limit, "
 
     /// The name of the system call for which the sandbox ended the process. Nil for any other end.
     var refusedCall: String? {

@@ -95,14 +95,15 @@ static void explain_memory(int number, int code) {
     struct rlimit now;
     if (code != ENOMEM || (number != SIGABRT && number != SIGTRAP && number != SIGILL)) return;
     if (getrlimit(RLIMIT_DATA, &now) != 0 || now.rlim_cur == first_memory) return;
-    char line[96] = "penumbra-worker: memory ran out at MB ", digits[24];
+    char line[96] = "penumbra-worker: memory ran out at its limit, ", digits[24];
     size_t length = strlen(line);
     int count = 0;
     rlim_t rest = now.rlim_cur >> 20;
     do digits[count++] = (char)('0' + rest % 10);
     while ((rest /= 10) > 0);
     while (count > 0) line[length++] = digits[--count];
-    line[length++] = '\n';
+    memcpy(line + length, " MB\n", 4);
+    length += 4;
     /* Without it, the process dies with less of a reason. */
     if (write(STDERR_FILENO, line, length) < 0) return;
 }
