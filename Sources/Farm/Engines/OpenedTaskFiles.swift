@@ -28,10 +28,14 @@ package struct OpenedTaskFiles: ~Copyable {
             sent.append(SentFile(file, descriptor < 0 ? .failed(code: -descriptor) : .handed))
             guard descriptor >= 0 else { continue }
             descriptors.append(descriptor)
-            if file.use == .read { readBytes += Self.size(of: descriptor) }
+            // Files with holes may have any size, and an order may have any number of files.
+            if file.use == .read { readBytes = min(Self.most, readBytes + Self.size(of: descriptor)) }
             if file.use.isWritten, let new = WrittenFile(file.path, descriptor) { written.append(new) }
         }
     }
+
+    /// In bytes. No disk has so many.
+    private static let most = 1 << 56
 
     /// Opens none of them, because this process may not.
     init(refused files: [TaskFile]) { sent = files.map { SentFile($0, .failed(code: EACCES)) } }
@@ -40,9 +44,9 @@ package struct OpenedTaskFiles: ~Copyable {
 
     private static func size(of descriptor: Int32) -> Int {
         var found = stat()
-        // No file has more than 4 EB, and few files are read at once. A device or a pipe has no size.
-        return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
-            ? min(Int(found.st_size), 1 << 48) : 0
+        // A device or a pipe has no size.
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return 0 }
+        return min(Int(found.st_size), most)
     }
 
     /// - Returns: a descriptor, or a negative error code.
