@@ -34,17 +34,17 @@ import WorkerProtocol
         #expect(memory(share: .max) == nil)
     }
 
-    @Test func `four times the pixels of the task are added to its memory and to its files`() {
+    @Test func `several times the pixels of the task are added to its memory and to its files`() {
         let limits = TaskLimits(
             Self.frame(maxPixels: 1000), pixelBytes: 100 * Self.megabyte, readBytes: 7, share: Self.gigabyte)
-        #expect(limits.memory == 4 * Self.gigabyte + 400 * Self.megabyte)
+        #expect(limits.memory == 4 * Self.gigabyte + 1600 * Self.megabyte)
         #expect(limits.fileSize == 64 * Self.megabyte + 400 * Self.megabyte + 7)
     }
 
     @Test
     func `before the probe, the memory fits the largest picture that is allowed, and an output may have any size`() {
         let limits = TaskLimits(Self.frame(maxPixels: 1_000_000), pixelBytes: nil, readBytes: 0, share: 0)
-        #expect(limits.memory == 4 * Self.gigabyte + 64_000_000)
+        #expect(limits.memory == 4 * Self.gigabyte + 256_000_000)
         #expect(limits.fileSize == nil)
     }
 
@@ -89,7 +89,7 @@ import WorkerProtocol
             for pixelBytes in pictures {
                 let limits = TaskLimits(Self.nothing, pixelBytes: pixelBytes, readBytes: 0, share: 0)
                 #expect(limits.apply(to: process) == 0)
-                #expect(try limit("Max data size", of: process) == ["\(4 * Self.gigabyte + 4 * pixelBytes)", hard.0])
+                #expect(try limit("Max data size", of: process) == ["\(4 * Self.gigabyte + 16 * pixelBytes)", hard.0])
                 #expect(try limit("Max file size", of: process) == ["\(64 * Self.megabyte + 4 * pixelBytes)", hard.1])
             }
         }

@@ -39,8 +39,12 @@ package struct TaskLimits: Hashable, Sendable {
     /// A file beside its pixels: profiles, metadata, and the tables of its format.
     private static let leastFile = 64 << 20
 
-    /// Encoders keep several copies of a picture, also with more bits. Files of formats that compress nothing are smaller.
-    private static let factor = 4
+    /// Files of formats that compress nothing are hardly larger than their pixels.
+    private static let fileFactor = 4
+
+    /// Encoders keep several copies of a picture, with more bits, and notes about each block. The one of AVIF (aom) uses 60 bytes for a
+    /// pixel of three.
+    private static let memoryFactor = 16
 
     /// - Parameters:
     ///   - pixelBytes: ``ProbeReceipt/pixelBytes`` of the task's frame. Nil before its probe.
@@ -48,16 +52,18 @@ package struct TaskLimits: Hashable, Sendable {
     ///     each output.
     ///   - share: the part of the farm's memory that the worker has.
     package init(_ spec: TaskSpec, pixelBytes: Int?, readBytes: Int, share: Int) {
-        let least = Self.sum(0, share).map { max(Self.leastMemory, $0) }
+        let least = Self.sum(0, share, times: 4).map { max(Self.leastMemory, $0) }
         let most = pixelBytes ?? spec.largestPixelBytes
-        memory = least.flatMap { least in most.flatMap { Self.sum(least, $0) } }
+        memory = least.flatMap { least in most.flatMap { Self.sum(least, $0, times: Self.memoryFactor) } }
         // Before the probe, the size of an output is unknown.
         let known = pixelBytes ?? (spec.writesOnlyScratch ? spec.largestPixelBytes : nil)
-        fileSize = known.flatMap { Self.sum(Self.leastFile, $0) }.flatMap { Self.sum($0, readBytes, times: 1) }
+        fileSize = known.flatMap { Self.sum(Self.leastFile, $0, times: Self.fileFactor) }.flatMap {
+            Self.sum($0, readBytes, times: 1)
+        }
     }
 
     /// Nil if it is too large for a number.
-    private static func sum(_ bytes: Int, _ more: Int, times factor: Int = factor) -> Int? {
+    private static func sum(_ bytes: Int, _ more: Int, times factor: Int) -> Int? {
         let (product, overflows) = max(0, more).multipliedReportingOverflow(by: factor)
         let (sum, overflowsAgain) = bytes.addingReportingOverflow(product)
         return overflows || overflowsAgain ? nil : sum
