@@ -93,10 +93,14 @@ public struct Farm: Sendable {
 
     /// Raises the limit of open files before the first process starts.
     ///
-    /// - Parameter workers: nil for the number in the settings.
-    package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(ResourceLimitError) {
+    /// - Parameters:
+    ///   - workers: nil for the number in the settings.
+    ///   - filesPerOrder: the most files that an order may have.
+    package func secureDescriptors(
+        workers: Int? = nil, jobs: Int = 1, filesPerOrder: Int = DescriptorLimit.perOrder
+    ) throws(ResourceLimitError) {
         let here = settings.engine.value.isCluster ? 1 : settings.workers.value
-        try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
+        try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs, filesPerOrder: filesPerOrder)
     }
 
     /// An engine for one run.
