@@ -172,9 +172,13 @@ let package = Package(
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
         .target(name: "CChannel", path: "Sources/Farm/CChannel"),
+        .target(name: "CProcessLimits", path: "Sources/Farm/CProcessLimits"),
         module(
             "Farm", "Engines",
-            ["Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "CChannel", subprocess, system]),
+            [
+                "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "CChannel", "CProcessLimits", subprocess,
+                system,
+            ]),
         module(
             "Farm", "Shards",
             ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "Engines"]),

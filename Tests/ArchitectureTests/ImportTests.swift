@@ -20,6 +20,7 @@ import Testing
         "CZlib": ["ImageFiles", "Page"],
         "CConfinement": ["Confinement"],
         "CChannel": ["Engines", "WorkerRuntime"],
+        "CProcessLimits": ["Engines"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],

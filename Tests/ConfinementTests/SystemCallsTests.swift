@@ -15,7 +15,7 @@ import Testing
         getrlimit getrusage sysinfo times getuid getgid geteuid getegid getppid getpgrp getgroups getresuid getresgid
         getpgid getsid capget rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack statfs fstatfs getpriority
         sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock
-        munlock mlockall munlockall arch_prctl setrlimit sync gettid readahead getxattr lgetxattr fgetxattr listxattr
+        munlock mlockall munlockall arch_prctl sync gettid readahead getxattr lgetxattr fgetxattr listxattr
         llistxattr flistxattr time futex sched_getaffinity set_thread_area get_thread_area epoll_create remap_file_pages
         getdents64 set_tid_address restart_syscall fadvise64 timer_create timer_settime timer_gettime timer_getoverrun
         timer_delete clock_gettime clock_getres clock_nanosleep exit_group epoll_wait epoll_ctl get_mempolicy waitid
@@ -30,7 +30,7 @@ import Testing
         """.split { $0.isWhitespace }.map(String.init))
 
     private static let depending: Set = [
-        "clone", "kill", "tgkill", "prlimit64", "sched_setaffinity", "ioctl", "fcntl", "prctl",
+        "clone", "kill", "tgkill", "prlimit64", "setrlimit", "sched_setaffinity", "ioctl", "fcntl", "prctl",
     ]
 
     /// They create, rename, link or remove files, or change their modes. A worker whose files come as descriptors gives them up, too.

@@ -51,6 +51,25 @@ import Testing
         #expect(try await run("ulimit -n 90", workers: 2).code == 0)
     }
 
+    @Test func `a hard limit that is too low for the outputs of one picture is told before anything starts`()
+        async throws
+    {
+        let outputs = (1...30).map { "  - path: out/{stem}-\($0).png" }.joined(separator: "\n")
+        try workspace.write(
+            "job: test\ninputs: photos/0.png\nfilters: [{gaussian: {radius: 5}}]\noutputs:\n\(outputs)\n",
+            to: "job.yaml")
+        let result = try await run("ulimit -n 100", workers: 1)
+        #expect(result.code == 69)
+        #expect(
+            result.errors.contains(
+                "cannot run 1 worker, which need 105 open files: this process may have no more than 100 open files "
+                    + "(RLIMIT_NOFILE)\n"),
+            "\(result.errors)")
+        #expect(!workspace.exists("out"))
+        #expect(try await run("ulimit -n 256", workers: 1).code == 0)
+        #expect(workspace.files(below: "out").count == 30)
+    }
+
     @Test func `a worker that can open no more files blames no disk and no picture`() async throws {
         // None of them leaves so many open that it is to blame.
         for number in 1...5 {

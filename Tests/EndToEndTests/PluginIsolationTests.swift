@@ -45,6 +45,17 @@ import Testing
                 code: "copy(tile); memset(malloc(150000000), 1, 150000000); if (resident() > 700000000) abort();",
                 words: nil, environment: ["PENUMBRA_MEMORY": "300M", "PENUMBRA_WORKERS": "1"]),
             Misdeed(
+                name: "asks for memory without end",
+                code: "copy(tile); if (here) { while (malloc(1 << 26)) ; abort(); }",
+                words: "photos/c.png: the worker needed more memory inside the plugin 'bad' than the "),
+            Misdeed(
+                name: "raises the limits of the worker",
+                code:
+                    "copy(tile); struct rlimit l; for (int r = 0; r < 2; r++) { int n = r ? RLIMIT_DATA : RLIMIT_FSIZE; "
+                    + "if (getrlimit(n, &l) || l.rlim_cur == l.rlim_max) abort(); l.rlim_cur = l.rlim_max; "
+                    + "if (!setrlimit(n, &l)) abort(); }",
+                words: nil),
+            Misdeed(
                 name: "hangs in another process group",
                 code: "copy(tile); if (here) { setpgid(0, getpgid(getppid())); for (;;) pause(); }",
                 words:
@@ -101,7 +112,9 @@ import Testing
             // What a call leaves changed of the process costs the frame that it was made for.
             changed("file mode mask (umask)", "umask(0);"),
             changed("resource limits", "struct rlimit few = {4, 4}; setrlimit(RLIMIT_NOFILE, &few);"),
-            changed("resource limits", "struct rlimit small = {1, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &small);"),
+            changed(
+                "resource limits", "struct rlimit small = {1, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &small);",
+                sandbox: "off"),
             changed("resource limits", "struct rlimit hour = {3600, 3600}; setrlimit(RLIMIT_CPU, &hour);"),
             changed("signal mask", "sigset_t all; sigfillset(&all); pthread_sigmask(SIG_SETMASK, &all, NULL);"),
             changed(

@@ -29,11 +29,14 @@ package final class Conversation {
     package func say(_ word: EngineCommand) { command.yield(word) }
 
     /// Gives a worker a task.
-    package func lease(_ spec: TaskSpec, to worker: WorkerID) -> Lease {
+    ///
+    /// - Parameter pixelBytes: as in ``Lease``.
+    package func lease(_ spec: TaskSpec, to worker: WorkerID, pixelBytes: Int? = nil) -> Lease {
         leases += 1
         let lease = Lease(
             id: LeaseID(leases), task: TaskID(FrameID(leases), .compare), attempt: 1, round: 0, worker: worker,
-            deadline: Timestamp(.seconds(600)), timeLimit: .seconds(600), spec: spec)
+            deadline: Timestamp(.seconds(600)), timeLimit: .seconds(600), pixelBytes: pixelBytes,
+            spec: spec)
         say(.start(lease))
         return lease
     }

@@ -136,6 +136,40 @@ import WorkerProtocol
                 == "the worker was stopped by its sandbox (SIGSYS) in 2 attempts; the picture is set aside")
     }
 
+    @Test func `a worker that ends at its limit of memory is told with the limit`() throws {
+        func failure(_ lastWords: String) throws -> FrameFailure? {
+            var farm = Farm()
+            farm.begin(workers: 1)
+            farm.die(try #require(farm.running.first), .signal(6), replacement: 2, lastWords: lastWords)
+            farm.send(.tick, at: .seconds(1))
+            farm.die(try #require(farm.running.first), .signal(6), replacement: 3, lastWords: lastWords)
+            guard case .failed(let failure) = farm.outcomes[FrameID(1)] else { return nil }
+            return failure
+        }
+        #expect(
+            try failure("a: b / penumbra-worker: memory ran out at its limit, 4096 MB")
+                == FrameFailure(
+                    .outOfMemory,
+                    "the worker needed more memory than the 4096 MB that the sandbox allows for this task, in 2 attempts; "
+                        + "look at the picture; if it is sound, raise 'memory', or give fewer --workers"))
+        // Any code may have written its words.
+        #expect(
+            try failure("penumbra-worker: memory ran out at its limit, a lot")
+                == FrameFailure(
+                    .crash,
+                    "the worker crashed with signal 6 in 2 attempts; the picture is set aside; its last words: "
+                        + "penumbra-worker: memory ran out at its limit, a lot"))
+    }
+
+    @Test func `engines learn the size of a picture when it is known`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        let probe = try #require(farm.running.first)
+        #expect(probe.pixelBytes == nil)
+        farm.finish(probe)
+        #expect(farm.running.first?.pixelBytes == ProbeReceipt.make().pixelBytes)
+    }
+
     @Test func `a bare SIGKILL is retried at once, up to twenty times`() throws {
         var farm = Farm()
         farm.begin(workers: 1)

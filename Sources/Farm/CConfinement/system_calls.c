@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -122,7 +123,7 @@ static const struct call writing[] = {
 
 /* Decided by their arguments. */
 static const int judged[] = {
-    SYS_clone, SYS_kill, SYS_tgkill, SYS_prlimit64, SYS_sched_setaffinity, SYS_ioctl, SYS_fcntl, SYS_prctl,
+    SYS_clone, SYS_kill, SYS_tgkill, SYS_prlimit64, SYS_setrlimit, SYS_sched_setaffinity, SYS_ioctl, SYS_fcntl, SYS_prctl,
 };
 
 enum { REFUSED = sizeof refused / sizeof *refused, WRITING = sizeof writing / sizeof *writing };
@@ -222,6 +223,30 @@ static void refuse_signals_of_terminals(struct program *program) {
     load(program, NUMBER);
 }
 
+/* The coordinator limits the memory and the files of this process. Other limits of this process may be changed, and all may be
+   read. */
+static void refuse_limits(struct program *program) {
+    test(program, BPF_JEQ, SYS_prlimit64, 0, 11);
+    load(program, ARGUMENT(0));
+    test(program, BPF_JEQ, 0, 0, 8);
+    load(program, ARGUMENT(1));
+    test(program, BPF_JEQ, RLIMIT_DATA, 1, 0);
+    test(program, BPF_JEQ, RLIMIT_FSIZE, 0, 4);
+    /* Both halves of the address of the new limit: without one, the limit is only read. */
+    load(program, ARGUMENT(2));
+    test(program, BPF_JEQ, 0, 0, 3);
+    load(program, ARGUMENT(2) + 4);
+    test(program, BPF_JEQ, 0, 0, 1);
+    answer(program, SECCOMP_RET_ALLOW);
+    answer(program, SECCOMP_RET_ERRNO | EPERM);
+    test(program, BPF_JEQ, SYS_setrlimit, 0, 5);
+    load(program, ARGUMENT(0));
+    test(program, BPF_JEQ, RLIMIT_DATA, 2, 0);
+    test(program, BPF_JEQ, RLIMIT_FSIZE, 1, 0);
+    answer(program, SECCOMP_RET_ALLOW);
+    answer(program, SECCOMP_RET_ERRNO | EPERM);
+}
+
 /* Threads, and no processes or namespaces. */
 static void allow_threads(struct program *program) {
     const unsigned namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID
@@ -251,7 +276,7 @@ int32_t calls_refuse(void) {
     allow_threads(&program);
     allow_only(&program, SYS_kill, 0, &self, 1, EPERM);
     allow_only(&program, SYS_tgkill, 0, &self, 1, EPERM);
-    allow_only(&program, SYS_prlimit64, 0, &own, 1, EPERM);
+    refuse_limits(&program);
     allow_only(&program, SYS_sched_setaffinity, 0, &own, 1, EPERM);
     allow_only(&program, SYS_ioctl, 1, allowed_ioctls, COUNT(allowed_ioctls), ENOTTY);
     allow_only(&program, SYS_prctl, 0, allowed_prctls, COUNT(allowed_prctls), EINVAL);

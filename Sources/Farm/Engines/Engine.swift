@@ -52,6 +52,8 @@ package struct WorkerCommand: Sendable {
     package var readable: [String] = []
     /// The folder of the run's canvases and tiles, which it reads by their paths. Nil if there is none yet, or none at all.
     package var scratch: String?
+    /// How its process is limited during its tasks. Nil for no limits.
+    package var limits: WorkerLimits?
 
     /// The folder of canvases and tiles, if a worker can read it only when it was started with it.
     var scratchInSandbox: String? {

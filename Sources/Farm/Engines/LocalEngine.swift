@@ -91,7 +91,7 @@ package final class LocalEngine: Engine {
     ) async {
         var introduction = introducing
         while let worker = workers.enlist(in: slot) {
-            var order: WorkerPool.WaitingOrder?
+            var order: Lease?
             var (death, wasReady) = (Death(.byOrder), true)
             repeat {
                 let process = WorkerProcess(
@@ -110,8 +110,7 @@ package final class LocalEngine: Engine {
 
     private func carryOut(_ command: EngineCommand) {
         switch command {
-        case .start(let lease):
-            workers.start(lease.id, lease.spec, on: lease.worker, scratch: self.command.scratchInSandbox)
+        case .start(let lease): workers.start(lease, scratch: self.command.scratchInSandbox)
         case .widen, .pulse: break
         case .retire(let slot): workers.retire(slot)
         case .kill(let worker): workers.kill(worker)
@@ -165,15 +164,10 @@ final class WorkerPool: Sendable {
         var lease: LeaseID?
     }
 
-    /// An order for a worker whose process had to be replaced, because it may not read the tiles of the run.
-    struct WaitingOrder: Sendable {
-        let lease: LeaseID
-        let spec: TaskSpec
-    }
-
     private struct State {
         var members: [WorkerID: Member] = [:]
-        var waiting: [WorkerID: WaitingOrder] = [:]
+        /// Leases of workers whose processes have to be replaced first, because they may not read the tiles of the run.
+        var waiting: [WorkerID: Lease] = [:]
         var last = 0
         var retired: Set<SlotID> = []
         var isDismissed = false
@@ -222,22 +216,22 @@ final class WorkerPool: Sendable {
     /// worker gets the order.
     ///
     /// - Parameter scratch: the folder of canvases and tiles. Nil if every process can read it.
-    func start(_ lease: LeaseID, _ spec: TaskSpec, on worker: WorkerID, scratch: String?) {
+    func start(_ lease: Lease, scratch: String?) {
         state.withLock { state in
-            guard var member = state.members[worker] else { return }
-            guard !spec.readsScratch || scratch == nil || scratch == member.scratch else {
-                state.waiting[worker] = WaitingOrder(lease: lease, spec: spec)
-                return state.letGo(worker)
+            guard var member = state.members[lease.worker] else { return }
+            guard !lease.spec.readsScratch || scratch == nil || scratch == member.scratch else {
+                state.waiting[lease.worker] = lease
+                return state.letGo(lease.worker)
             }
-            member.lease = lease
+            member.lease = lease.id
             member.orders += 1
-            state.members[worker] = member
-            member.sender.send(LeaseID(member.orders), spec)
+            state.members[lease.worker] = member
+            member.sender.send(LeaseID(member.orders), lease.spec, pixelBytes: lease.pixelBytes)
         }
     }
 
     /// Takes the order that waits for the worker's next process. Nil if none does, or if the worker was told to end meanwhile.
-    func orderWithoutWorker(_ worker: WorkerID) -> WaitingOrder? {
+    func orderWithoutWorker(_ worker: WorkerID) -> Lease? {
         state.withLock { state in
             let order = state.waiting.removeValue(forKey: worker)
             return state.isDismissed || state.retired.contains(worker.slot) ? nil : order

@@ -8,6 +8,8 @@ package struct OpenedTaskFiles: ~Copyable {
     package private(set) var sent: [SentFile] = []
     /// One for each file that is open.
     package private(set) var descriptors: [Int32] = []
+    /// The sizes of all files that the worker reads.
+    package private(set) var readBytes = 0
     /// The files that the worker writes. They belong to this order alone.
     package private(set) var written: [WrittenFile] = []
 
@@ -26,14 +28,26 @@ package struct OpenedTaskFiles: ~Copyable {
             sent.append(SentFile(file, descriptor < 0 ? .failed(code: -descriptor) : .handed))
             guard descriptor >= 0 else { continue }
             descriptors.append(descriptor)
+            // Files with holes may have any size, and an order may have any number of files.
+            if file.use == .read { readBytes = min(Self.most, readBytes + Self.size(of: descriptor)) }
             if file.use.isWritten, let new = WrittenFile(file.path, descriptor) { written.append(new) }
         }
     }
+
+    /// In bytes. No disk has so many.
+    private static let most = 1 << 56
 
     /// Opens none of them, because this process may not.
     init(refused files: [TaskFile]) { sent = files.map { SentFile($0, .failed(code: EACCES)) } }
 
     deinit { for file in descriptors { close(file) } }
+
+    private static func size(of descriptor: Int32) -> Int {
+        var found = stat()
+        // A device or a pipe has no size.
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return 0 }
+        return min(Int(found.st_size), most)
+    }
 
     /// - Returns: a descriptor, or a negative error code.
     private static func open(_ file: TaskFile, _ nameless: (UnsafePointer<CChar>) -> Int32) -> Int32 {

@@ -18,6 +18,8 @@ package final class OrderSender: Sendable {
         let folders: [String]
         /// Called first. If it fails, no file is opened.
         let restrictThread: (@Sendable () throws -> Void)?
+        /// How the worker is limited during its orders. Nil for no limits.
+        let limits: WorkerLimits?
         /// An order is about to be sent.
         let willSend: @Sendable () -> Void
         /// An order cannot be sent, because it is too long.
@@ -25,18 +27,20 @@ package final class OrderSender: Sendable {
 
         package init(
             temporaryFolder: String, folders: [String] = [], restrictThread: (@Sendable () throws -> Void)? = nil,
+            limits: WorkerLimits? = nil,
             willSend: @escaping @Sendable () -> Void = {}, cannotSend: @escaping @Sendable () -> Void = {}
         ) {
             self.temporaryFolder = temporaryFolder
             self.folders = folders
             self.restrictThread = restrictThread
+            self.limits = limits
             self.willSend = willSend
             self.cannotSend = cannotSend
         }
     }
 
     private enum Step: Sendable {
-        case send(LeaseID, TaskSpec)
+        case send(Sending)
         /// The order has an answer, and its files belong to the coordinator.
         case finishOrder(then: @Sendable (Result<[FolderMove], TaskFailure>) -> Void)
         /// The order has failed.
@@ -47,8 +51,16 @@ package final class OrderSender: Sendable {
         case end
     }
 
+    private struct Sending: Sendable {
+        let number: LeaseID
+        let spec: TaskSpec
+        let pixelBytes: Int?
+    }
+
     private struct State {
         var steps: [Step] = []
+        /// The process that gets the orders.
+        var process: Int32?
         var folderFormats: Set<String> = []
         /// The process has ended.
         var isEnded = false
@@ -78,8 +90,31 @@ package final class OrderSender: Sendable {
 
     /// Returns at once.
     ///
-    /// - Parameter number: the order's own number.
-    package func send(_ number: LeaseID, _ spec: TaskSpec) { add(.send(number, spec)) }
+    /// - Parameters:
+    ///   - number: the order's own number.
+    ///   - pixelBytes: as in ``Lease``.
+    package func send(_ number: LeaseID, _ spec: TaskSpec, pixelBytes: Int? = nil) {
+        add(.send(Sending(number: number, spec: spec, pixelBytes: pixelBytes)))
+    }
+
+    /// Limits the process as if it had a task without a picture. Later orders change the limits.
+    ///
+    /// - Parameter process: a process that has not been reaped, and is not before ``endOfProcess()`` is called.
+    /// - Returns: 0, or the error code if it cannot be limited.
+    package func limit(_ process: Int32) -> Int32 {
+        state.withLock { $0.process = process }
+        return limit(for: .compare(DigestTask(files: [])))
+    }
+
+    /// After the end of the process, its number may be another process's. So this holds the lock.
+    private func limit(for spec: TaskSpec, pixelBytes: Int? = nil, readBytes: Int = 0) -> Int32 {
+        guard let share = conditions.limits?.share else { return 0 }
+        let limits = TaskLimits(spec, pixelBytes: pixelBytes, readBytes: readBytes, share: share)
+        return state.withLock { state in
+            guard let process = state.process, !state.isEnded else { return 0 }
+            return limits.apply(to: process)
+        }
+    }
 
     /// Moves folders that the worker has created to where the last order wanted them, and then calls the closure. The files of the
     /// order belong to the coordinator from now on.
@@ -138,7 +173,7 @@ extension OrderSender {
             arrivals.wait()
             let (step, isEnded) = state.withLock { ($0.steps.removeFirst(), $0.isEnded) }
             switch step {
-            case .send(let number, let spec): if !isEnded { written = send(number, spec, mayOpen) }
+            case .send(let sending): if !isEnded { written = send(sending, mayOpen) }
             case .finishOrder(let body):
                 let failure = written.moveFolders()
                 if failure != nil { written.remove() }
@@ -173,9 +208,9 @@ extension OrderSender {
     }
 
     /// - Returns: the files that the worker writes.
-    private func send(_ number: LeaseID, _ wished: TaskSpec, _ mayOpen: Bool) -> WrittenFiles {
+    private func send(_ sending: Sending, _ mayOpen: Bool) -> WrittenFiles {
         let formats = state.withLock { $0.folderFormats }
-        let (spec, moves) = wished.creatingFolders(in: conditions.folders, folderFormats: formats)
+        let (spec, moves) = sending.spec.creatingFolders(in: conditions.folders, folderFormats: formats)
         let wanted = spec.files(folderFormats: formats)
         let files: OpenedTaskFiles
         if mayOpen {
@@ -184,7 +219,9 @@ extension OrderSender {
             files = OpenedTaskFiles(refused: wanted)
         }
         do {
-            let message = try FrameCodec.encode(Order.start(number, spec, files.sent))
+            let message = try FrameCodec.encode(Order.start(sending.number, spec, files.sent))
+            // It was possible when the worker became ready. If it is not any more, the worker keeps its earlier limits.
+            _ = limit(for: spec, pixelBytes: sending.pixelBytes, readBytes: files.readBytes)
             conditions.willSend()
             send(message, files.descriptors)
         } catch {

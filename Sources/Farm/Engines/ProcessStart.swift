@@ -95,22 +95,28 @@ package enum DescriptorLimit {
     /// output and one without a name.
     package static let perWorker = 8
 
+    /// The files of an order that ``perWorker`` contains.
+    package static let perOrder = 3
+
     /// Locks, the database and the indexes of one job.
     package static let perJob = 12
 
     /// The reserve to which a soft limit is raised if the hard limit allows it.
     private static let comfort = 128
 
-    /// More of the reserve for each worker: an order may have 32 outputs and as many pictures of filters, and all workers may get
-    /// orders at once.
+    /// More of the reserve for each worker, or as many as an order has files. All workers may get orders at once.
     private static let comfortPerWorker = 64
 
     /// Raises the soft limit, up to the hard limit, if so many workers and jobs need it.
     ///
+    /// - Parameter filesPerOrder: the most files that an order may have. Only one order must be possible at a time.
     /// - Throws: if the hard limit is too low.
-    package static func secure(workers: Int, jobs: Int = 1) throws(ResourceLimitError) {
-        let needed = own + perWorker * workers + perJob * jobs
-        let comfortable = needed + comfort + comfortPerWorker * workers
+    package static func secure(
+        workers: Int, jobs: Int = 1, filesPerOrder: Int = perOrder
+    ) throws(ResourceLimitError) {
+        let others = own + perJob * jobs + max(0, filesPerOrder - perOrder)
+        let needed = others + perWorker * workers
+        let comfortable = needed + comfort + max(comfortPerWorker, filesPerOrder) * workers
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0, limit.rlim_cur < rlim_t(comfortable) else { return }
@@ -121,7 +127,7 @@ package enum DescriptorLimit {
             getrlimit(files, &limit)
         }
         guard limit.rlim_cur < rlim_t(needed) else { return }
-        let possible = (Int(limit.rlim_cur) - own - perJob * jobs) / perWorker
+        let possible = (Int(limit.rlim_cur) - others) / perWorker
         throw ResourceLimitError(
             .files, action(workers, needed: needed, possible: possible), limit: Int(limit.rlim_cur))
     }

@@ -17,7 +17,7 @@ package struct WorkerProcess: Sendable {
     /// Gets the worker's catalog. A worker reports it only if asked.
     let introducing: (@Sendable (Catalog?) -> Void)?
     /// An order that an earlier process of the worker could not carry out. Everybody else takes the worker for ready already.
-    let firstOrder: WorkerPool.WaitingOrder?
+    let firstOrder: Lease?
     let onEvent: @Sendable (Event) -> Void
 
     /// A worker that is not ready by then hangs while it loads a library.
@@ -29,6 +29,8 @@ package struct WorkerProcess: Sendable {
     private struct Course: Sendable {
         var becameReady = false
         var brokeProtocol: String?
+        /// Why the settings refuse the process.
+        var refusal: String?
         var endsByOrder = false
         var lastWords = ""
         /// The kernel's count of out-of-memory kills when the process got its latest order.
@@ -115,6 +117,7 @@ package struct WorkerProcess: Sendable {
     private func sender(_ channel: Int32, _ conversation: Conversation) throws(ResourceLimitError) -> OrderSender {
         let conditions = OrderSender.Conditions(
             temporaryFolder: temporaryFolder, folders: command.folders, restrictThread: command.restrictThread,
+            limits: command.limits,
             willSend: { conversation.course.withLock { $0.killsBefore = OutOfMemoryKills.count() } },
             // Killing the worker makes the task fail with a reason.
             cannotSend: { [workers, id] in workers.kill(id) })
@@ -131,7 +134,7 @@ package struct WorkerProcess: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
             group.addTask { await limitStart(conversation) }
-            await readReports(running.standardOutput, sender, conversation)
+            await readReports(running, sender, conversation)
             await noteClosedPipe(of: processID, conversation)
             // The process is dead or useless. Killing it again does no harm while nobody has reaped it.
             conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
@@ -144,20 +147,21 @@ package struct WorkerProcess: Sendable {
     }
 
     private func readReports(
-        _ output: SubprocessOutputSequence, _ sender: OrderSender, _ conversation: Conversation
+        _ running: Running, _ sender: OrderSender, _ conversation: Conversation
     ) async {
+        let processID = running.processIdentifier.value
         var buffer = FrameBuffer(within: .reports)
         var decoder = ReportDecoder()
         var budget = ReportBudget()
         var pace = ReadingPace(perSecond: ReportDecoder.unitsPerSecond)
         let start = ContinuousClock.now
         do {
-            for try await chunk in output {
+            for try await chunk in running.standardOutput {
                 chunk.withUnsafeBytes { buffer.append($0) }
                 while let body = try buffer.next() {
                     let decoded = try decoder.decode(body)
                     let now = Timestamp(ContinuousClock.now - start)
-                    if try !receive(decoded.report, sender, conversation),
+                    if try !receive(decoded.report, of: processID, sender, conversation),
                         let objection = budget.objection(toNeedless: body.count, at: now)
                     {
                         throw ProtocolError(description: objection)
@@ -195,7 +199,9 @@ package struct WorkerProcess: Sendable {
     }
 
     /// - Returns: false for a report that answers nothing.
-    private func receive(_ report: Report, _ sender: OrderSender, _ conversation: Conversation) throws -> Bool {
+    private func receive(
+        _ report: Report, of processID: pid_t, _ sender: OrderSender, _ conversation: Conversation
+    ) throws -> Bool {
         let isReady = conversation.course.withLock { $0.becameReady }
         guard case .ready(let greeting) = report else {
             guard isReady else { throw ProtocolError(description: "a report before its greeting") }
@@ -229,16 +235,40 @@ package struct WorkerProcess: Sendable {
         }
         if let objection = greeting.objection { throw ProtocolError(description: objection) }
         try workers.admit(greeting.versions)
+        let unlimited = try limit(processID, sender, conversation)
         conversation.course.withLock { $0.becameReady = true }
         sender.setFolderFormats(greeting.folderFormats)
         command.refusals.note(greeting.refused)
-        introducing?(greeting.catalog)
+        introducing?(unlimited.map { greeting.catalog?.withoutPart($0) } ?? greeting.catalog)
         if let firstOrder {
-            workers.start(firstOrder.lease, firstOrder.spec, on: id, scratch: nil)
+            workers.start(firstOrder, scratch: nil)
         } else {
             onEvent(.workerReady(id))
         }
         return true
+    }
+
+    /// Limits the process before its first order.
+    ///
+    /// - Returns: why it cannot be limited. Nil if it is, or need not be.
+    private func limit(
+        _ processID: pid_t, _ sender: OrderSender, _ conversation: Conversation
+    ) throws(UnlimitedError) -> String? {
+        let code = sender.limit(processID)
+        guard code != 0, let limits = command.limits else { return nil }
+        let reason = WorkerLimits.reason(code)
+        guard limits.isRequired else { return reason }
+        let error = UnlimitedError(reason: reason)
+        conversation.course.withLock { $0.refusal = error.description }
+        throw error
+    }
+
+    /// A worker cannot be limited, and the settings require it.
+    struct UnlimitedError: Error, CustomStringConvertible {
+        let reason: String
+        var description: String {
+            "'sandbox: require' cannot be kept, because \(reason); correct that, or set 'sandbox: auto'"
+        }
     }
 
     /// The worker sent what no worker sends. The text is the end of a sentence about it.
@@ -290,6 +320,7 @@ package struct WorkerProcess: Sendable {
 
 extension WorkerProcess {
     private func death(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death {
+        if let refusal = course.refusal { return Death(.failedToStart(refusal)) }
         let ending = WorkerExit(
             executable: command.executable, status: status, becameReady: course.becameReady,
             endsByOrder: course.endsByOrder, brokeProtocol: course.brokeProtocol, memoryRanOut: ranOut)

@@ -55,6 +55,9 @@ package struct Death: Hashable, Sendable, Codable {
     /// How a worker begins to say for which system call the sandbox ended it.
     private static let explanation = "penumbra-worker: the sandbox refused "
 
+    /// How a worker begins to say at which limit of memory it ended itself.
+    private static let memoryExplanation = "penumbra-worker: memory ran out at its limit, "
+
     /// The name of the system call for which the sandbox ended the process. Nil for any other end.
     var refusedCall: String? {
         guard case .signal(Self.sandboxSignal) = manner, let start = lastWords.ranges(of: Self.explanation).last
@@ -62,6 +65,12 @@ package struct Death: Hashable, Sendable, Codable {
         // A worker that was taken over may say anything.
         let name = lastWords[start.upperBound...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         return name.isEmpty || name.count > 32 ? nil : String(name)
+    }
+
+    /// The limit that the coordinator had set for its memory, in MB, if it crashed because it got no more. Otherwise nil.
+    var reachedMegabytes: Int? {
+        guard case .signal = manner, let start = lastWords.ranges(of: Self.memoryExplanation).last else { return nil }
+        return Int(lastWords[start.upperBound...].prefix { $0.isASCII && $0.isNumber })
     }
 }
 
@@ -140,6 +149,9 @@ extension FrameFailure {
             case .signal(Death.sandboxSignal):
                 "the worker was stopped by its sandbox (\(death.refusedCall ?? "SIGSYS"))\(location) in \(tries); the picture is "
                     + "set aside\(death.refusedCall == nil ? words : "")"
+            case .signal where death.reachedMegabytes != nil:
+                "the worker needed more memory\(location) than the \(death.reachedMegabytes ?? 0) MB that the sandbox allows for this "
+                    + "task, in \(tries); look at the picture; if it is sound, raise 'memory', or give fewer --workers"
             case .signal(let signal):
                 "the worker crashed with signal \(signal)\(location) in \(tries); the picture is set aside\(words)"
             case .exited(let code):
@@ -150,7 +162,14 @@ extension FrameFailure {
                 "lost \(history.kills) times with the job that was to do it; the last time: \(what)"
             case .elementFailed(let what): "the job that did it failed in \(tries); the last time: \(what)"
             }
-        let cause: Cause = history.isKilledByPlugin ? .plugin : Self.cause(of: death.manner, plugin: plugin)
+        let cause: Cause =
+            if history.isKilledByPlugin {
+                .plugin
+            } else if death.reachedMegabytes != nil, plugin == nil {
+                .outOfMemory
+            } else {
+                Self.cause(of: death.manner, plugin: plugin)
+            }
         self.init(cause, message)
     }
 

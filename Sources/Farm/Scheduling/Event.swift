@@ -109,12 +109,14 @@ package struct Lease: Hashable, Sendable {
     package let timeLimit: Duration
     /// An estimate of one core's time, in seconds. Engines use it to group tasks.
     package let estimate: Double
+    /// ``ProbeReceipt/pixelBytes`` of the frame. Nil before its probe. Engines limit the worker by it.
+    package let pixelBytes: Int?
     package var spec: TaskSpec { boxedSpec.value }
     private let boxedSpec: Boxed<TaskSpec>
 
     package init(
         id: LeaseID, task: TaskID, attempt: Int, round: Int, worker: WorkerID, deadline: Timestamp,
-        timeLimit: Duration, estimate: Double = 0, spec: TaskSpec
+        timeLimit: Duration, estimate: Double = 0, pixelBytes: Int? = nil, spec: TaskSpec
     ) {
         self.id = id
         self.task = task
@@ -124,6 +126,7 @@ package struct Lease: Hashable, Sendable {
         self.deadline = deadline
         self.timeLimit = timeLimit
         self.estimate = estimate
+        self.pixelBytes = pixelBytes
         boxedSpec = .of(spec)
     }
 

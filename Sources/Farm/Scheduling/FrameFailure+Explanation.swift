@@ -25,8 +25,8 @@ extension FrameFailure.Cause {
             "A plugin failed while it worked on the picture. Ask its author, and send the message. Without its filter the job can "
                 + "run."
         case .outOfMemory:
-            "The worker needed more memory than the machine had, and the system ended it. Retry with fewer workers, or on a "
-                + "machine with more memory."
+            "The worker needed more memory than the machine had, or than its sandbox allows. Look at the picture. Then retry "
+                + "with fewer workers, or on a machine with more memory."
         case .timeout:
             "The picture took longer than the time limit of the manifest. If it is large, raise 'timeout'. Then retry."
         case .silent:

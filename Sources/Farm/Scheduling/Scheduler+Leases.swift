@@ -78,7 +78,8 @@ extension Scheduler {
         let limit = timeLimit(of: task.kind, for: frame)
         return Lease(
             id: LeaseID(lastLease + 1), task: task, attempt: attempt, round: frame.restarts, worker: worker,
-            deadline: now + limit, timeLimit: limit, estimate: estimate(of: task.kind, for: frame), spec: spec)
+            deadline: now + limit, timeLimit: limit, estimate: estimate(of: task.kind, for: frame),
+            pixelBytes: frame.probe?.pixelBytes, spec: spec)
     }
 
     private func spec(of kind: TaskKind, for frame: FrameState, attempt: Int) -> TaskSpec? {

@@ -58,7 +58,8 @@ private final class OutputChecks: Sendable {
         open.withLock { $0[lease.id] = (lease, task) }
         return Lease(
             id: lease.id, task: lease.task, attempt: lease.attempt, round: lease.round, worker: lease.worker,
-            deadline: lease.deadline, timeLimit: lease.timeLimit, estimate: lease.estimate, spec: task.order)
+            deadline: lease.deadline, timeLimit: lease.timeLimit, estimate: lease.estimate,
+            pixelBytes: lease.pixelBytes, spec: task.order)
     }
 
     /// Nil for an event that does not concern a check.

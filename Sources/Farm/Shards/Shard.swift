@@ -12,22 +12,29 @@ package struct Shard: Hashable, Sendable, Codable {
         /// The limit of one attempt. The element enforces it.
         package let timeLimit: Duration
         package let spec: TaskSpec
+        /// As in ``Lease``.
+        package let pixelBytes: Int?
         /// The receipt of an earlier attempt at the same task. It counts only if the files have the digests that it names.
         package let earlier: TaskReceipt?
 
         package init(_ lease: Lease, earlier: TaskReceipt? = nil) {
-            self.init(lease: lease.id, timeLimit: lease.timeLimit, spec: lease.spec, earlier: earlier)
+            self.init(
+                lease: lease.id, timeLimit: lease.timeLimit, spec: lease.spec, pixelBytes: lease.pixelBytes,
+                earlier: earlier)
         }
 
-        package init(lease: LeaseID, timeLimit: Duration, spec: TaskSpec, earlier: TaskReceipt? = nil) {
+        package init(
+            lease: LeaseID, timeLimit: Duration, spec: TaskSpec, pixelBytes: Int? = nil, earlier: TaskReceipt? = nil
+        ) {
             self.lease = lease
             self.timeLimit = timeLimit
             self.spec = spec
+            self.pixelBytes = pixelBytes
             self.earlier = earlier
         }
 
         func adopting(_ earlier: TaskReceipt?) -> Task {
-            Task(lease: lease, timeLimit: timeLimit, spec: spec, earlier: earlier)
+            Task(lease: lease, timeLimit: timeLimit, spec: spec, pixelBytes: pixelBytes, earlier: earlier)
         }
 
         /// The order for a worker: check the earlier outputs if there are any, and otherwise carry out the task.
@@ -107,7 +114,7 @@ extension Shard: SharedRecord {
 
     package var isPlausible: Bool {
         id.isPlausible && StoredLimits.durations.contains(workers.silence)
-            && tasks.allSatisfy { StoredLimits.durations.contains($0.timeLimit) }
+            && tasks.allSatisfy { StoredLimits.durations.contains($0.timeLimit) && $0.pixelBytes ?? 0 >= 0 }
     }
 
     /// Whether the file's name fits the content, and the tasks write only files of the run.

@@ -239,7 +239,7 @@ extension Lease {
         let name = self.attempt == 1 ? attempt : "\(attempt)-\(self.attempt)"
         return Lease(
             id: id, task: task, attempt: self.attempt, round: round, worker: worker, deadline: deadline,
-            timeLimit: timeLimit, spec: spec.written(by: name))
+            timeLimit: timeLimit, pixelBytes: pixelBytes, spec: spec.written(by: name))
     }
 }
 

@@ -195,7 +195,8 @@ package struct ShardState: Sendable {
             let lease = Lease(
                 id: task.lease, task: TaskID(FrameID(1), .frame), attempt: tried.contains(task.lease) ? 2 : 1, round: 0,
                 worker: worker,
-                deadline: now + task.timeLimit, timeLimit: task.timeLimit, spec: task.order)
+                deadline: now + task.timeLimit, timeLimit: task.timeLimit, pixelBytes: task.pixelBytes, spec: task.order
+            )
             actions += [.begun(task.lease), .start(lease)]
         }
         return actions

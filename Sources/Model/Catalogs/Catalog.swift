@@ -40,6 +40,17 @@ public struct Catalog: Hashable, Sendable, Codable {
             pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins, sandbox: sandbox)
     }
 
+    /// The catalog of a worker whose sandbox lacks one more part.
+    ///
+    /// - Parameter reason: the end of a sentence.
+    package func withoutPart(_ reason: String) -> Catalog {
+        let lacking = SandboxReport(
+            limitsCalls: sandbox.limitsCalls, files: sandbox.files, missing: sandbox.missing + [reason])
+        return Catalog(
+            versions: versions, filters: filters, formats: formats, pluginProblems: pluginProblems,
+            unpinnedPlugins: unpinnedPlugins, sandbox: lacking)
+    }
+
     /// The filters that are plugins.
     public var pluginNames: Set<String> {
         Set(filters.lazy.filter { if case .plugin = $0.origin { true } else { false } }.map(\.name))

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,11 +86,35 @@ static void (*explain_call)(int32_t call);
 
 void crash_record_explain(void (*explain)(int32_t call)) { explain_call = explain; }
 
+/* The soft limit of private memory at the start. The coordinator changes it for each task. */
+static rlim_t first_memory = RLIM_INFINITY;
+
+/* Says that memory ran out at the coordinator's limit. Run times end the process when they get no memory, and then the error number
+   of that call is still there. A process that calls abort for another reason has a different one, nearly always. */
+static void explain_memory(int number, int code) {
+    struct rlimit now;
+    if (code != ENOMEM || (number != SIGABRT && number != SIGTRAP && number != SIGILL)) return;
+    if (getrlimit(RLIMIT_DATA, &now) != 0 || now.rlim_cur == first_memory) return;
+    char line[96] = "penumbra-worker: memory ran out at its limit, ", digits[24];
+    size_t length = strlen(line);
+    int count = 0;
+    rlim_t rest = now.rlim_cur >> 20;
+    do digits[count++] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    while (count > 0) line[length++] = digits[--count];
+    memcpy(line + length, " MB\n", 4);
+    length += 4;
+    /* Without it, the process dies with less of a reason. */
+    if (write(STDERR_FILENO, line, length) < 0) return;
+}
+
 /* si_code of a SIGSYS by a filter of system calls, SYS_SECCOMP of the kernel's headers. */
 enum { refused_by_filter = 1 };
 
 static void crash(int number, siginfo_t *info, void *context) {
+    const int code = errno;
     (void)context;
+    explain_memory(number, code);
     if (number == SIGSYS && info->si_code == refused_by_filter && explain_call) explain_call(info->si_syscall);
     tell();
     /* The handler is gone by now: the signal ends the process when this returns. */
@@ -98,6 +124,8 @@ static void crash(int number, siginfo_t *info, void *context) {
 void crash_record_start(int32_t pipe) {
     output = pipe;
     owner = getpid();
+    struct rlimit memory;
+    if (getrlimit(RLIMIT_DATA, &memory) == 0) first_memory = memory.rlim_cur;
     struct sigaction action = {.sa_sigaction = crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK | SA_SIGINFO};
     sigfillset(&action.sa_mask);
     const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};

@@ -98,10 +98,20 @@ static int find_timers(int *found) {
     return count;
 }
 
+static void record_limits(void) {
+    for (int index = 0; index < LIMITS; index++) getrlimit(index, &limits[index]);
+}
+
+void process_state_record_limits(void) {
+    pthread_mutex_lock(&lock);
+    record_limits();
+    pthread_mutex_unlock(&lock);
+}
+
 void process_state_record(void) {
     file_mask = umask(0);
     umask(file_mask);
-    for (int index = 0; index < LIMITS; index++) getrlimit(index, &limits[index]);
+    record_limits();
     for (int index = 0; index < SIGNALS; index++) sigaction(signals[index], NULL, &handlers[index]);
     timer_count = find_timers(timers);
     if (folder < 0) folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -178,6 +178,9 @@ enum ProcessState {
     /// Records the present state as the right one.
     static func record() { process_state_record() }
 
+    /// Records the present resource limits as the right ones.
+    static func recordLimits() { process_state_record_limits() }
+
     /// Runs code that may change the state, and restores it.
     ///
     /// - Returns: Descriptions of the changes, and how many more files are open now.

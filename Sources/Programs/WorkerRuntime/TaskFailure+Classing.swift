@@ -9,6 +9,10 @@ extension TaskFailure {
     /// The kind of a failure decides whether the picture, the disk, or neither is to blame.
     init(classing error: any Error) {
         self = Self.classify(error)
+        if let failure = OuterLimits.failure(of: error, classed: self) {
+            self = failure
+            return
+        }
         // Libraries blame the picture if they cannot get a thread or memory.
         switch kind {
         case .data, .value, .transient, .output, .storage:
@@ -76,6 +80,21 @@ extension Error {
         case let error as CanvasError: if case .system(_, let code) = error.problem { code } else { nil }
         case let error as DigestFileError: error.code
         default: nil
+        }
+    }
+}
+
+extension Error {
+    /// What a library, or a part without error numbers, says of the cause. Contains no path. Empty if it says nothing.
+    var words: String {
+        switch self {
+        case let error as ImageFileError:
+            switch error.problem {
+            case .brokenHeader(_, let detail), .broken(_, _, _, let detail), .encoder(_, let detail): detail
+            default: ""
+            }
+        case is CanvasError, is DigestFileError, is TaskFailure: ""
+        default: "\(self)"
         }
     }
 }

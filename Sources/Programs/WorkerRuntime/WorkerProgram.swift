@@ -111,6 +111,7 @@ public enum WorkerProgram {
         do {
             let toolbox = try toolbox(getsOpenFiles: channel.carriesFiles)
             let memory = MemoryWatch(variable: variable)
+            OuterLimits.record()
             let orders = try OrderQueue(channel)
             // A worker that cannot render reports it before it gets a picture, so that no picture is blamed.
             if let shortage = ResourceLimitError.found(threads: TaskFailure.threads, for: "render") { throw shortage }
@@ -125,6 +126,8 @@ public enum WorkerProgram {
                 let order = orders.next()
                 let lease = order.lease
                 toolbox.cancellation.reset()
+                // The coordinator has set other limits before it sent the order.
+                ProcessState.recordLimits()
                 drawing.begin(lease)
                 let runner = TaskRunner(
                     toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel), opener: order.opener)

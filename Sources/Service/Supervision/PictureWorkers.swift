@@ -55,6 +55,7 @@ package struct PictureWorkers: Sendable {
             executable: executable, arguments: arguments, environment: environment,
             inheritedVariables: worker.inheritedVariables, plugins: worker.plugins, restrictThread: restrictThread)
         command.readable = worker.readable
+        command.limits = worker.limits
         return LocalEngine(command: command)
     }
 }

@@ -32,7 +32,8 @@ public struct Farm: Sendable {
         self.settings = settings
         self.sandbox = sandbox ?? settings.sandbox.value
         var environment = [SandboxMode.variable: self.sandbox.rawValue]
-        environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
+        let share = settings.memory.value / settings.workers.value
+        environment["PENUMBRA_WORKER_MEMORY"] = String(share)
         // This thread may have another niceness than the process.
         let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))
         if nice > 0 { environment["PENUMBRA_NICE"] = String(nice) }
@@ -41,6 +42,7 @@ public struct Farm: Sendable {
             executable: settings.worker.value, environment: environment,
             inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
         worker.readable = settings.sandboxRead.value
+        worker.limits = self.sandbox == .off ? nil : WorkerLimits(share: share, isRequired: self.sandbox == .require)
         self.worker = worker
     }
 
@@ -91,10 +93,14 @@ public struct Farm: Sendable {
 
     /// Raises the limit of open files before the first process starts.
     ///
-    /// - Parameter workers: nil for the number in the settings.
-    package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(ResourceLimitError) {
+    /// - Parameters:
+    ///   - workers: nil for the number in the settings.
+    ///   - filesPerOrder: the most files that an order may have.
+    package func secureDescriptors(
+        workers: Int? = nil, jobs: Int = 1, filesPerOrder: Int = DescriptorLimit.perOrder
+    ) throws(ResourceLimitError) {
         let here = settings.engine.value.isCluster ? 1 : settings.workers.value
-        try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
+        try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs, filesPerOrder: filesPerOrder)
     }
 
     /// An engine for one run.

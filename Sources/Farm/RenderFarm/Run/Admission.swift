@@ -24,7 +24,9 @@ struct Admission {
     /// - Returns: the worst outcome of jobs that may not.
     mutating func admit(_ jobs: [JobSpec], _ stages: inout [JobStage]) async throws -> RunOutcome {
         try site.refuseMissingCluster()
-        try context.farm.secureDescriptors(jobs: jobs.count)
+        // The input and a scratch file, all outputs, and the pictures of filters.
+        let files = jobs.map { 2 + $0.outputs.count + $0.picturePaths.count }.max() ?? DescriptorLimit.perOrder
+        try context.farm.secureDescriptors(jobs: jobs.count, filesPerOrder: files)
         await Blocking.run { [state = context.state] in RunFolder.sweep(state: state) }
         // From now on this machine knows which detached runs have ended.
         await Blocking.run { [state = context.state] in DetachedEnds.take(into: state) }

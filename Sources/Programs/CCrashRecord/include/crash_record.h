@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From now on the messages of threads that crash go to this pipe. Once in a process. */
+/* From now on the messages of threads that crash go to this pipe. Once in a process, before others limit its memory: a thread that
+   ends because it gets no memory says so on standard error if the limit (RLIMIT_DATA) is another one by then. */
 void crash_record_start(int32_t pipe);
 
 /* What is in the pipe `from` then goes to `to`, too, up to some kilobytes. Reading from it must not wait. Before the start. */

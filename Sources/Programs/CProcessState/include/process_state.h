@@ -29,6 +29,9 @@ void process_state_watch(int32_t descriptor);
 /* Remembers how the process is now. */
 void process_state_record(void);
 
+/* Remembers the limits of this process's resources as they are now. */
+void process_state_record_limits(void);
+
 /* The signals that this thread does not want now. */
 void process_state_mask(sigset_t *mask);
 
