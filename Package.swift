@@ -176,8 +176,8 @@ let package = Package(
         module(
             "Farm", "Engines",
             [
-                "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "CChannel", "CProcessLimits", subprocess,
-                system,
+                "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "CChannel", "CProcessLimits",
+                subprocess, system,
             ]),
         module(
             "Farm", "Shards",

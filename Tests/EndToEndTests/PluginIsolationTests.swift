@@ -46,7 +46,8 @@ import Testing
                 words: nil, environment: ["PENUMBRA_MEMORY": "300M", "PENUMBRA_WORKERS": "1"]),
             Misdeed(
                 name: "asks for memory without end",
-                code: "copy(tile); if (here) { while (malloc(1 << 26)) ; abort(); }",
+                code:
+                    "copy(tile); if (here) { void *p; while ((p = malloc(1 << 26))) *(volatile char *)p = 1; abort(); }",
                 words: "photos/c.png: the worker needed more memory inside the plugin 'bad' than the "),
             Misdeed(
                 name: "raises the limits of the worker",

@@ -14,6 +14,22 @@ private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Doub
 
 private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(milliseconds)) }
 
+@Suite struct ShardTaskTests {
+    @Test func `an element learns the size of a picture, by which it limits its workers`() throws {
+        let lease = Lease(
+            id: LeaseID(1), task: TaskID(FrameID(1), .frame), attempt: 1, round: 0, worker: WorkerID(1),
+            deadline: Timestamp(.seconds(60)), timeLimit: .seconds(60), pixelBytes: 7, spec: nothing)
+        let stored = try FrameCodec.json(Shard.Task(lease))
+        let task = try FrameCodec.decode(Shard.Task.self, from: stored, within: .shards)
+        #expect(task.pixelBytes == 7)
+        #expect(
+            try FrameCodec.decode(Shard.Task.self, from: FrameCodec.json(Shard.Task(Self.unknown)), within: .shards)
+                .pixelBytes == nil)
+    }
+
+    private static let unknown = lease(1)
+}
+
 @Suite struct ShardBatcherTests {
     private func sizes(_ estimates: [Double], seconds: Double, cores: Int) -> [Int] {
         var gathering = ShardBatcher(seconds: seconds, cores: cores)
