@@ -54,7 +54,8 @@ import Testing
         try compare("picture")
     }
 
-    @Test(arguments: [1, 8, 77, 700])
+    /// The last one is what writers state that have only one strip.
+    @Test(arguments: [1, 8, 77, 700, 701, Int(UInt32.max)])
     func `of TIFF with strips of any height`(rowsPerStrip: Int) throws {
         let data = (0..<200 * 700).map { UInt8(truncatingIfNeeded: $0 &* 37 ^ $0 >> 9) }
         let builder = TIFFBuilder(width: 200, height: 700, data: data, rowsPerStrip: rowsPerStrip)

@@ -57,10 +57,7 @@ extension RandomWorld {
         finish()
     }
 
-    /// The largest number of steps: each frame has at most probe, canvas, tiles, stitch, audit and check. Each is an
-    /// event and may have an answer. Each worker may die and be replaced.
     fileprivate mutating func finish() {
-        let tasks = frames * (probe.grid.count + 6) + 2 * referee.policy.workers
-        for _ in 0..<2 * tasks + 20 where !isFinished { willingStep() }
+        for _ in 0..<stepsToEnd where !isFinished { willingStep() }
     }
 }

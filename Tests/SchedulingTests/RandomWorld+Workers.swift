@@ -34,7 +34,11 @@ extension RandomWorld {
     }
 
     mutating func finish(_ lease: Lease) {
-        deliver(.report(lease.worker, .finished(lease.id, receipt(for: lease.spec, probe: probe))))
+        deliver(.report(lease.worker, .finished(lease.id, honestReceipt(of: lease))))
+    }
+
+    func honestReceipt(of lease: Lease) -> TaskReceipt {
+        receipt(for: lease.spec, probe: claims[lease.task.frame] ?? probe)
     }
 
     /// A worker finishes its task, or reports its progress.

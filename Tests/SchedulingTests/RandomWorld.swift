@@ -1,3 +1,4 @@
+import Geometry
 import JobModel
 import Scheduling
 import WorkerProtocol
@@ -7,12 +8,14 @@ import WorkerProtocol
 struct RandomWorld {
     var scheduler: Scheduler
     var referee: Referee
-    var random: SplitMix64
+    var random: Choices
     var events = 0
     /// All directives. Nil unless a test compares them.
     var trace: [Directive]?
     let frames: Int
     let probe: ProbeReceipt
+    /// What a worker claimed of a frame in place of `probe`, and was believed.
+    var claims: [FrameID: ProbeReceipt] = [:]
     /// The number of steps, of a thousand, that are a stop or a drain.
     let endings: Int
     var offered = 0
@@ -27,8 +30,9 @@ struct RandomWorld {
     /// The last leases, for workers that do not know of their end.
     var past: [Lease] = []
 
-    init(seed: UInt64) {
-        random = SplitMix64(seed: seed)
+    /// - Parameter choices: They come before what is drawn from the seed.
+    init(seed: UInt64, choices: [UInt8] = []) {
+        random = Choices(choices, seed: seed)
         let isLarge = Int.random(in: 0..<80, using: &random) == 0
         frames = Int.random(in: 1...(isLarge ? 150 : 30), using: &random)
         endings = Bool.random(using: &random) ? 0 : 3
@@ -82,6 +86,10 @@ struct RandomWorld {
         now = now + .seconds(11)
         deliver(.tick)
     }
+
+    /// The largest number of steps to the end: each frame has at most probe, canvas, tiles, stitch, audit and check. Each is
+    /// an event and may have an answer. Each worker may die and be replaced.
+    var stepsToEnd: Int { 2 * (frames * (probe.grid.count + 6) + 2 * referee.policy.workers) + 20 }
 
     mutating func deliver(_ event: Event) {
         let directives = scheduler.handle(event, at: now)

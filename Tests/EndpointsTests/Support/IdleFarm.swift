@@ -12,6 +12,9 @@ import Supervision
 import Synchronization
 import TestSupport
 
+/// What a service asks of its farm.
+typealias ServedFarm = ManifestChecker & WatchedManifests & RunLauncher & FarmQueries
+
 /// A service with a database and a clock of its own, and no farm. Its routes are called without sockets.
 final class IdleFarm: Sendable {
     private struct State {
@@ -29,7 +32,7 @@ final class IdleFarm: Sendable {
         let value = Mutex(State())
     }
 
-    init() throws {
+    init(_ farm: some ServedFarm = NoFarm()) throws {
         let folder = try TemporaryFolder()
         let store = try QueueStore(folder: folder.path)
         let state = Box()
@@ -38,10 +41,10 @@ final class IdleFarm: Sendable {
         let setup = Supervisor.Setup(
             folder: ServiceFolder(folder.file("service")), stateFolder: folder.file("state"), limits: Limits(workers: 1)
         )
-        let supervisor = try Supervisor(setup, store: store, checker: NoFarm(), launcher: NoFarm(), now: now)
+        let supervisor = try Supervisor(setup, store: store, checker: farm, launcher: farm, now: now)
         service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
-            schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: now), queries: NoFarm(),
+            schedules: ScheduleRunner(supervisor, manifests: farm, noted: { _ in }, now: now), queries: farm,
             pictures: PagePictures(
                 PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw NoFarm.Nothing() }),
             about: Service.About(
@@ -63,10 +66,11 @@ final class IdleFarm: Sendable {
     /// The sessions whose streams were ended, in order.
     var endedSessions: [SecretDigest] { state.value.withLock(\.endedSessions) }
 
-    func add(_ token: TokenText) throws {
+    func add(_ token: TokenText, scope: TokenScope = .submit, roots: [String] = []) throws {
         try store.add(
             StoredToken(
-                id: "\(token.id)", name: "anna", digest: try token.digest().bytes, scope: .submit, created: time))
+                id: "\(token.id)", name: "anna", digest: try token.digest().bytes, scope: scope, roots: roots,
+                created: time))
     }
 
     /// The answer of the route that the request is for.
@@ -80,7 +84,7 @@ final class IdleFarm: Sendable {
 }
 
 /// A farm of which nothing is asked.
-struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
+struct NoFarm: ServedFarm {
     struct Nothing: Error {}
 
     func check(

@@ -266,8 +266,9 @@ struct StoredRows: ~Copyable {
 ///
 /// libvips reads strips from the first to the last. For a few rows of a large picture it receives a file with a directory of
 /// only their strips, which keep their positions: <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>, section 8.
-struct TIFFStrips {
-    let rowsPerStrip: Int
+package struct TIFFStrips {
+    /// At most the rows of the picture, whatever the file states.
+    package let rowsPerStrip: Int
     /// The rows of the picture, as its directory states them.
     let height: Int
     private let directories: TIFFDirectories
@@ -283,8 +284,9 @@ struct TIFFStrips {
         static let planarConfiguration: UInt16 = 284
     }
 
-    /// Returns nil for other formats, for tiled files, and for files with separate planes for channels.
-    init?(_ file: InputFile) {
+    /// Returns nil for other formats, for tiled files, for files with separate planes for channels, and for files that do not have
+    /// as many strips as their picture needs.
+    package init?(_ file: InputFile) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
         let entries = directories.main
         func numbers(_ tag: UInt16) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
