@@ -465,3 +465,8 @@ let package = Package(
         + swiftPlugins.map(plugin),
     swiftLanguageModes: [.v6]
 )
+
+// `Scripts/test-sanitized` builds the tests of some modules, and only what these need.
+if let chosen = Context.environment["PENUMBRA_TESTS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}
