@@ -12,7 +12,7 @@ actor Sum {
 nonisolated(unsafe) var count = 0
 let guarded = Mutex(0)
 let isResumed = Atomic(false)
-let rounds = 20_000
+let rounds = 2_000
 
 /// Runs a closure on four threads at once.
 func onThreads(_ work: @escaping @Sendable () -> Void) {
@@ -37,7 +37,7 @@ case "lock":
 case "copies":
     let words = Mutex([0])
     onThreads {
-        for round in 0..<rounds / 10 {
+        for round in 0..<rounds {
             if round % 2 == 0 { words.withLock { $0.append(round) } }
             let copy = words.withLock { $0 }
             precondition(copy.reduce(0, &+) >= 0)
