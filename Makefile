@@ -48,6 +48,17 @@ test-slurm:
 	$(SWIFT_BUILD)
 	Tests/Slurm/engine-suite
 
+## make test-thread: run the modules' tests with ThreadSanitizer, which finds data races (GROUPS="farm service" for
+## some of them)
+## make test-address: run them with AddressSanitizer, which finds faults of memory
+.PHONY: test-thread test-address test-sanitized
+test-thread test-address: setup
+	Scripts/test-sanitized $(@:test-%=%) $(GROUPS)
+
+## make test-sanitized PART=17: one group of tests with one sanitizer, another pair for each number
+test-sanitized: setup
+	Scripts/test-sanitized --part $(PART)
+
 build: setup
 	$(SWIFT_BUILD) --build-tests
 

@@ -195,7 +195,8 @@ package enum WorkerEnvironment {
     /// Read by the C library, the loader, the time zone and locale functions, fonts, and compilers' run-time libraries.
     static let names: Set<String> = [
         "PATH", "HOME", "TMPDIR", "TZ", "TZDIR", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "GLIBC_TUNABLES",
-        "GCONV_PATH", "LOCPATH", "MALLOC_ARENA_MAX", "ASAN_OPTIONS", "LLVM_PROFILE_FILE",
+        "GCONV_PATH", "LOCPATH", "MALLOC_ARENA_MAX", "ASAN_OPTIONS", "TSAN_OPTIONS",
+        "LLVM_PROFILE_FILE",
     ]
 
     /// Further variables for jobs of a cluster: the user, as a login sets them.

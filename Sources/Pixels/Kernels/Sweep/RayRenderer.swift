@@ -55,7 +55,8 @@ struct PixelGroups: ~Copyable {
         precondition(area.area <= Int32.max && rays.groupCount < Int32.max, "pixels and groups are counted in 32 bits")
         let none: Int32 = -1
         let groups = RowBuffer<Int32>(count: area.area)
-        starts = RowBuffer(count: rays.groupCount + 2)
+        // ThreadSanitizer does not compile if a stored property is changed in place here (Swift 6.3).
+        let starts = RowBuffer<Int>(count: rays.groupCount + 2)
         let locations = PixelPositions(path.center, operations)
         var index = 0
         for y in area.rows {
@@ -84,6 +85,7 @@ struct PixelGroups: ~Copyable {
             pixels[unchecked: starts[unchecked: group]] = Int32(index)
             starts[unchecked: group] &+= 1
         }
+        self.starts = starts
     }
 
     /// The numbers of a group's pixels, row by row.

@@ -1,0 +1,116 @@
+// Tells ThreadSanitizer in which order threads run, where libraries that are compiled without it see to that order. Without this file
+// it reports correct code. `Scripts/test-sanitized` preloads the file in front of the libraries.
+//
+// - Swift's `Mutex`: modules take and give back a free lock themselves. While threads wait for it, Swift's library does.
+// - Copies on write: a thread may change an array in place after all others have given up their copies.
+// - GLib's locks, by which threads of libvips wait for each other.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// Programs without ThreadSanitizer have none of these. Tests start such programs, too.
+void __tsan_acquire(void *address) __attribute__((weak));
+void __tsan_release(void *address) __attribute__((weak));
+
+static void *next(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found == NULL) {
+        fprintf(stderr, "locks.c: no library has the function %s that is called here\n", name);
+        abort();
+    }
+    return found;
+}
+
+#define NEXT(pointer, name)                                                                                                      \
+    if (pointer == NULL) *(void **)&pointer = next(name)
+
+static void acquire(void *address) {
+    if (__tsan_acquire != NULL) __tsan_acquire(address);
+}
+
+static void release(void *address) {
+    if (__tsan_release != NULL) __tsan_release(address);
+}
+
+// Swift's Mutex
+
+#define SWIFT __attribute__((swiftcall))
+#define SELF __attribute__((swift_context))
+// Synchronization._MutexHandle._lockSlow(Swift.UInt32) and Synchronization._MutexHandle._unlockSlow()
+#define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+SWIFT void lock_slowly(uint32_t thread, SELF void *handle) __asm__(LOCK);
+SWIFT void lock_slowly(uint32_t thread, SELF void *handle) {
+    static SWIFT void (*function)(uint32_t, SELF void *);
+    NEXT(function, LOCK);
+    function(thread, handle);
+    acquire(handle);
+}
+
+SWIFT void unlock_slowly(SELF void *handle) __asm__(UNLOCK);
+SWIFT void unlock_slowly(SELF void *handle) {
+    static SWIFT void (*function)(SELF void *);
+    NEXT(function, UNLOCK);
+    release(handle);
+    function(handle);
+}
+
+// Swift's objects
+
+void swift_release(void *object) {
+    static void (*function)(void *);
+    NEXT(function, "swift_release");
+    if (object != NULL) release(object);
+    function(object);
+}
+
+bool swift_isUniquelyReferenced_nonNull_native(const void *object) {
+    static bool (*function)(const void *);
+    NEXT(function, "swift_isUniquelyReferenced_nonNull_native");
+    const bool is_unique = function(object);
+    if (is_unique) acquire((void *)object);
+    return is_unique;
+}
+
+// Swift's continuations
+
+// The library tells ThreadSanitizer of a task that is resumed while it waits, and not of one that is resumed before it waits.
+
+void *swift_task_getCurrent(void) __attribute__((weak));
+
+#define ASYNC __attribute__((swiftasynccall))
+
+ASYNC void swift_continuation_await(void *context) {
+    static ASYNC void (*function)(void *);
+    NEXT(function, "swift_continuation_await");
+    acquire(swift_task_getCurrent());
+    __attribute__((musttail)) return function(context);
+}
+
+// GLib
+
+void g_mutex_lock(void *mutex) {
+    static void (*function)(void *);
+    NEXT(function, "g_mutex_lock");
+    function(mutex);
+    acquire(mutex);
+}
+
+void g_mutex_unlock(void *mutex) {
+    static void (*function)(void *);
+    NEXT(function, "g_mutex_unlock");
+    release(mutex);
+    function(mutex);
+}
+
+void g_cond_wait(void *condition, void *mutex) {
+    static void (*function)(void *, void *);
+    NEXT(function, "g_cond_wait");
+    release(mutex);
+    function(condition, mutex);
+    acquire(mutex);
+}
