@@ -160,9 +160,15 @@ fuzz: build
 fuzz-long: build
 	Scripts/fuzz --hours $(or $(HOURS),8) $(TARGETS)
 
-## make mutants: run mutated pictures of all formats through the programs (COUNT=50000 for more; .build/mutants has the findings)
+## make mutants: run mutated pictures of all formats through the programs (COUNT=50000 for more, SANITIZE=address for a
+## worker with AddressSanitizer; .build/mutants has the findings)
 mutants: programs
+ifeq ($(SANITIZE),address)
+	$(SWIFT_BUILD) --sanitize=address --scratch-path .build/address --product penumbra-worker
+	Tests/Fuzzing/mutants --count $(COUNT) --sanitized .build/address/release/penumbra-worker --out .build/mutants-address
+else
 	Tests/Fuzzing/mutants --count $(COUNT)
+endif
 
 ## make site: the documentation as a site of static files in .build/site; dead links fail
 .PHONY: site

@@ -70,6 +70,19 @@ class Campaign:
         self.coordinator_peak = self.workers_peak = 0
         self.first_mutants = {}
         self.written_files = processes.WrittenFiles()
+        self.reports = None  # the folder of a sanitizer's reports
+
+    def sanitize(self, worker):
+        """Uses a worker with AddressSanitizer. A worker writes its report into a file, because nobody reads all that it prints."""
+        self.reports = self.output / "reports"
+        shutil.rmtree(self.reports, ignore_errors=True)
+        self.reports.mkdir(parents=True)
+        self.environment_of_all |= {
+            "PENUMBRA_SANDBOX": "off",
+            "PENUMBRA_WORKER": str(worker),
+            # What GLib and libvips hold until the end looks like a leak. A picture may ask for more memory than there is.
+            "ASAN_OPTIONS": f"log_path={self.reports}/report detect_leaks=0 allocator_may_return_null=1",
+        }
 
     # Findings
 
@@ -135,6 +148,12 @@ class Campaign:
                 self.find(batch, f"'penumbra {shown}' shows control characters: {line[:400]!a}")
                 break
         allowed = (str(batch) + "/", str(self.place / "cache") + "/", "/dev/", "/memfd:", "/proc/", FONT_CACHES)
+        if self.reports:
+            allowed += (str(self.reports) + "/",)
+            for report in sorted(self.reports.iterdir()):
+                summary = next((line for line in report.read_text(errors="replace").splitlines() if line.startswith("SUMMARY: ")), report.name)
+                self.find(batch, f"a worker of 'penumbra {shown}': {summary}", report, *(batch / "in").iterdir())
+                report.unlink()
         for path in sorted({path for _, path in ended.written if not path.startswith(allowed)}):
             self.find(batch, f"'penumbra {shown}' wrote {path}")
         return ended
