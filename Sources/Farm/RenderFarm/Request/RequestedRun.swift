@@ -353,17 +353,17 @@ package struct JobRunner: Sendable {
 
     /// The metrics report jobs that could not start, too.
     private func reportUnstarted(_ jobs: [JobSpec], _ result: Result<RunOutcome, any Error>, since start: Date) {
-        let outcome =
+        let (outcome, told): (RunOutcome, String?) =
             switch result {
-            case .success(let outcome): outcome
-            case .failure(let error): FarmError(error).outcome
+            case .success(let outcome): (outcome, nil)
+            case .failure(let error): (FarmError(error).outcome, FarmError(error).message)
             }
         do {
             try context.reports.writeUnstartedMetrics(
                 jobs.map(\.name), outcome, since: start.timeIntervalSince1970, now: Date().timeIntervalSince1970)
         } catch {
-            // The run's own outcome is more important.
-            context.listener.report(.failed(FarmError(error)))
+            // The run's own outcome is more important. If the same file was the reason, it is told once.
+            if FarmError(error).message != told { context.listener.report(.failed(FarmError(error))) }
         }
     }
 }
