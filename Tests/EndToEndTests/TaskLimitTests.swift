@@ -80,14 +80,22 @@ import Testing
         #expect(workspace.exists("out/a.png"))
     }
 
-    @Test func `where limits are required and refused, nothing is rendered`() async throws {
+    @Test func `where limits are required and refused, nothing is rendered, and doctor says so`() async throws {
         try workspace.writeManifest()
         let result = try await run(sandbox: "require")
         #expect(result.code == 69)
-        #expect(
-            result.errors.contains(
-                "'sandbox: require' cannot be kept, because \(Self.reason); correct that, or set 'sandbox: auto'"),
-            "\(result.errors)")
+        let words = "'sandbox: require' cannot be kept, because \(Self.reason); correct that, or set 'sandbox: auto'\n"
+        #expect(result.errors == words)
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        for (sandbox, words) in [
+            ("require", "FAIL  \(words)"), ("auto", "note  sandbox: a part of it is missing: \(Self.reason);"),
+        ] {
+            let doctor = try await Program.run(
+                "/usr/bin/python3",
+                [folder.appending(path: "Support/refuse-filters").path, "limits", Program.penumbra, "doctor"],
+                in: workspace, environment: ["PENUMBRA_SANDBOX": sandbox])
+            #expect(doctor.output.contains(words), "\(doctor.output)")
+        }
         #expect(!workspace.exists("out/a.png"))
     }
 }

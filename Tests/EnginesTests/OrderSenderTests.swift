@@ -188,9 +188,16 @@ import WorkerProtocol
             return
         }
         #expect(task.outputs[0].temporaryPath == folder.file("out/.penumbra-1-folders/.a"))
-        _ = try makeFolder("out/.penumbra-1-folders/.a")
+        _ = try makeFolder("out/.penumbra-1-folders/.a/a_files/0")
+        for name in ["a.dzi", "a_files/0/0_0.jpg"] { _ = try write("", to: "out/.penumbra-1-folders/.a/\(name)") }
+        let tile = folder.file("out/.penumbra-1-folders/.a/a_files/0/0_0.jpg")
+        #expect(chmod(tile, 0o6777) == 0)
         let moved = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
         #expect(try moved.get().map(\.target) == [folder.file("out/.a")])
+        var (made, usual) = (stat(), stat())
+        #expect(stat(folder.file("out/.a/a_files/0/0_0.jpg"), &made) == 0)
+        #expect(stat(try write("", to: "usual").path, &usual) == 0)
+        #expect(made.st_mode == usual.st_mode)
         #expect(exists("out/.a") && !exists("out/.penumbra-1-folders/.a"))
         await sender.endOfProcess()
         #expect(exists("out/.a"))
@@ -211,6 +218,32 @@ import WorkerProtocol
                     ))
         )
         #expect(!exists("out/.penumbra-1-folders/.a"))
+        await sender.endOfProcess()
+    }
+
+    @Test(arguments: [
+        "shell.php", "a_files/index.html", "a_files/0/shell.php", "a_files/0/0_0.jpg/x", "a_files/0/1/0_0.jpg",
+    ])
+    func `a folder with anything but a picture in it is removed, and its name is told`(name: String) async throws {
+        let (sender, worker, spec) = try pairForFolders(to: "out/.a")
+        sender.send(LeaseID(1), spec)
+        for file in try worker.receive(1).files { close(file) }
+        _ = try makeFolder("out/.penumbra-1-folders/.a/a_files/0")
+        _ = try makeFolder("out/.penumbra-1-folders/.a/\(PathNames.folder(of: name) ?? "")")
+        _ = try write("", to: "out/.penumbra-1-folders/.a/\(name)")
+        let moved = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
+        guard case .failure(let failure) = moved else {
+            Issue.record("it is taken for a picture")
+            return
+        }
+        let told =
+            name == "a_files/0/0_0.jpg/x" ? "a_files/0/0_0.jpg" : name == "a_files/0/1/0_0.jpg" ? "a_files/0/1" : name
+        #expect(failure.kind == .mismatch)
+        #expect(
+            failure.message
+                == "\(folder.file("out/.a")): the worker put '\(told)' into it, which is no part of a Deep Zoom picture"
+        )
+        #expect(!exists("out/.a") && !exists("out/.penumbra-1-folders/.a"))
         await sender.endOfProcess()
     }
 

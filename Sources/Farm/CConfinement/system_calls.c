@@ -305,9 +305,11 @@ static void refuse_emptying(struct program *program, int call, int argument) {
     answer(program, SECCOMP_RET_ALLOW);
 }
 
-int32_t calls_refuse_emptying(void) {
+int32_t calls_refuse_changes(void) {
+    static const struct call modes[] = {CALL(fchmod, EPERM)};
     struct program program;
     begin(&program);
+    refuse(&program, modes, COUNT(modes));
     refuse_emptying(&program, SYS_openat, 2);
 #ifdef __x86_64__
     refuse_emptying(&program, SYS_open, 1);

@@ -22,23 +22,45 @@ package struct WorkerPlaces: Hashable, Sendable {
 
     /// - Parameters: paths, separated by `:`, as in ``SandboxMode/readVariable`` and ``SandboxMode/folderVariable``.
     package init(reading: String, writing: String) {
-        self.init(named: Self.paths(reading), writable: Self.paths(writing))
+        self.init(named: Self.paths(reading), writable: Self.paths(writing).filter { $0 != "/" })
     }
 
     private static func paths(_ list: String) -> [String] {
-        list.split(separator: ":").map(String.init).filter { PathNames.isAbsolute($0) && $0 != "/" }
+        list.split(separator: ":").map(String.init).filter(PathNames.isAbsolute)
     }
 
-    /// Removes the named folders that every user may write to: somebody could put a file of others there, by its second name.
+    /// Removes named files and folders that every user may write to: somebody could put another file there. Also removes the folder of
+    /// everything.
     ///
-    /// - Returns: the removed ones.
-    mutating func removeOpenFolders() -> [String] {
-        let open = named.filter { path in
+    /// - Returns: a reason for each, as the end of a sentence.
+    mutating func removeUnfit() -> [String] {
+        var reasons: [String] = []
+        named.removeAll { path in
             var status = stat()
-            return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_IWOTH != 0
+            let shown = VisibleText.line(path)
+            if path == "/" {
+                reasons.append("'/' in 'sandbox_read' is all there is, so workers do not read it; name what they need")
+            } else if stat(path, &status) == 0, [S_IFDIR, S_IFREG].contains(status.st_mode & S_IFMT),
+                status.st_mode & S_IWOTH != 0
+            {
+                reasons.append(
+                    "every user may write to '\(shown)', which 'sandbox_read' names, so workers do not read it; run chmod o-w on it"
+                )
+            } else {
+                return false
+            }
+            return true
         }
-        named.removeAll(where: open.contains)
-        return open
+        return reasons
+    }
+
+    /// The named files and folders that cannot be read, with the reasons.
+    package var unreadable: [String] {
+        named.compactMap { path in
+            access(path, R_OK) == 0
+                ? nil
+                : "'\(VisibleText.line(path))' in 'sandbox_read' cannot be read (\(String(cString: strerror(errno)))); correct the path"
+        }
     }
 
     /// All of them.

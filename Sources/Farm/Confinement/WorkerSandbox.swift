@@ -51,6 +51,12 @@ package struct WorkerSandbox: Hashable, Sendable {
         reading(libraries.compactMap { PathNames.folder(of: realPath($0)) })
     }
 
+    /// What the settings name and this process cannot read, as sentences.
+    package var unreadable: [String] {
+        guard case .places(let places) = reach, mode != .off else { return [] }
+        return places.unreadable
+    }
+
     /// Before ``enter()``: from now on, a thread that the filter ends says why, on standard error. No memory of the process is written
     /// to a file when it crashes, because it has foreign pictures, and nothing limits where the file is.
     package func prepare() {
@@ -74,15 +80,19 @@ package struct WorkerSandbox: Hashable, Sendable {
         let missing =
             (files < 0 ? [reason(withoutLandlock: files)] : [])
             + (code < 0 ? [Self.reason(-code, isOfThreads: threads < 0)] : [])
-            + refused.map { "every user may write to '\($0)', which 'sandbox_read' names, so workers do not read it" }
+            + refused
         guard missing.isEmpty || mode != .require else { throw .incomplete(missing) }
         return SandboxReport(
-            limitsCalls: code >= 0, files: code < 0 ? .any : openFiles(isLimited: threads >= 0 && files >= 0),
+            limitsCalls: code >= 0, files: openFiles(isLimited: threads >= 0 && files >= 0, code >= 0),
             missing: missing)
     }
 
-    private func openFiles(isLimited: Bool) -> SandboxReport.Files {
+    /// - Parameters:
+    ///   - isLimited: whether Landlock is in force.
+    ///   - isFiltered: whether the filter of system calls is.
+    private func openFiles(isLimited: Bool, _ isFiltered: Bool) -> SandboxReport.Files {
         switch reach {
+        case .places where !isLimited && !isFiltered: .any
         case .everything: .any
         case .places(let places) where places.writable.isEmpty: isLimited ? .handedOver : .allReadable
         case .places: isLimited ? .ownFolders : .any
@@ -103,7 +113,7 @@ package struct WorkerSandbox: Hashable, Sendable {
     /// - Returns: a negative error code if the kernel cannot do it, and the places that are refused.
     private func limitFiles() -> (code: Int32, refused: [String]) {
         guard case .places(var places) = reach else { return (confinement_hide_processes(), []) }
-        let refused = places.removeOpenFolders()
+        let refused = places.removeUnfit()
         let all = places.all(
             variable: { name in getenv(name).map { String(cString: $0) } }, mappings: Self.mappings())
         return (Confinement.restrictThread(toReading: all, writing: places.writable), refused)
@@ -144,7 +154,7 @@ package struct WorkerSandbox: Hashable, Sendable {
         guard code >= 0 else { return code }
         return switch writing {
         case .nowhere: calls_refuse_writing()
-        case .inSomeFolders: calls_refuse_emptying()
+        case .inSomeFolders: calls_refuse_changes()
         case .everywhere: code
         }
     }

@@ -48,7 +48,9 @@ extension WorkerCommand {
                     + "that came last", isMissing: false)
         }
         refusals.note(greeting.refused)
-        return catalog
+        guard let reason = answer.unlimited else { return catalog }
+        guard limits?.isRequired == true else { return catalog.withoutPart(reason) }
+        throw WorkerQueryError(message: WorkerProcess.UnlimitedError(reason: reason).description, isMissing: false)
     }
 
     /// - Throws: what the worker said, or how it ended, unless it ended well.
@@ -216,6 +218,8 @@ struct OneShotWorker: Sendable {
         let standardError: String
         /// Why the worker was ended; nil when it ended by itself.
         let interruption: Interruption?
+        /// Why its memory could not be limited; nil if it was, or need not be.
+        let unlimited: String?
 
         /// The last line as visible text, of at most this many bytes.
         var lastWords: String? {
@@ -250,6 +254,7 @@ struct OneShotWorker: Sendable {
             var standardError: [UInt8] = []
             var lastOutput = ContinuousClock.now
             var interruption: Interruption?
+            var unlimited: String?
         }
 
         let state = Mutex(State())
@@ -276,6 +281,8 @@ struct OneShotWorker: Sendable {
             ) { running in
                 hasStarted()
                 let transcript = Transcript()
+                let unlimited = command.limits?.problem(of: running.processIdentifier.value)
+                transcript.state.withLock { $0.unlimited = unlimited }
                 await listen(to: running, transcript)
                 return transcript.state.withLock { $0 }
             }
@@ -283,7 +290,8 @@ struct OneShotWorker: Sendable {
         let printed = result.closureResult
         return Answer(
             status: result.terminationStatus, output: printed.output,
-            standardError: String(decoding: printed.standardError, as: UTF8.self), interruption: printed.interruption)
+            standardError: String(decoding: printed.standardError, as: UTF8.self), interruption: printed.interruption,
+            unlimited: printed.unlimited)
     }
 
     private func listen(to running: Running, _ transcript: Transcript) async {

@@ -14,6 +14,15 @@ package struct WorkerLimits: Hashable, Sendable {
         self.isRequired = isRequired
     }
 
+    /// Limits a process that gets no task.
+    ///
+    /// - Returns: why it cannot be limited. Nil if it is, or has ended already.
+    func problem(of process: Int32) -> String? {
+        let limits = TaskLimits(.compare(DigestTask(files: [])), pixelBytes: nil, readBytes: 0, share: share)
+        let code = limits.apply(to: process)
+        return code == 0 || code == ESRCH ? nil : Self.reason(code)
+    }
+
     /// Why a worker is not limited, as the end of a sentence.
     ///
     /// - Parameter code: the error of the system call.

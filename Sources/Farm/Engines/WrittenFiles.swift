@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import JobModel
 import SafeFiles
@@ -11,16 +12,73 @@ struct WrittenFiles {
     /// Removes all of it. What cannot be removed is in the run's journal.
     func remove() {
         for file in files { file.remove() }
-        for folder in folders { FileSystem.removeTree(folder.source) }
+        for folder in folders {
+            FileSystem.removeTree(folder.source)
+            FileSystem.removeTree(folder.target)
+        }
     }
 
-    /// - Returns: why one of them cannot be moved.
+    /// Moves the folders to their places, and checks them there, where the worker cannot change them any more.
+    ///
+    /// - Returns: why one of them is no output.
     func moveFolders() -> TaskFailure? {
-        for folder in folders where rename(folder.source, folder.target) != 0 {
-            return TaskFailure(moving: folder, code: errno)
+        for folder in folders {
+            guard rename(folder.source, folder.target) == 0 else { return TaskFailure(moving: folder, code: errno) }
+            if let name = DeepZoomFolder(folder).foreignName() {
+                return TaskFailure(
+                    .mismatch,
+                    "\(folder.target): the worker put '\(VisibleText.line(name))' into it, which is no part of a Deep Zoom picture"
+                )
+            }
         }
         return nil
     }
+}
+
+/// A folder that a worker has created. Code that took the worker over may have put anything into it.
+private struct DeepZoomFolder {
+    private let path: String
+    private let names: DeepZoomNames
+
+    init(_ folder: FolderMove) {
+        path = folder.target
+        names = DeepZoomNames(of: folder.name)
+    }
+
+    /// Gives all files and folders the modes that the user's new files have. The worker may not.
+    ///
+    /// - Returns: the path in the folder of something that is no file of a Deep Zoom picture, or cannot be changed. Nil if there is none.
+    func foreignName() -> String? { foreignName(below: "", levels: Self.levels) }
+
+    /// `a_files/12/3_4.jpg`
+    private static let levels = 3
+
+    private func foreignName(below prefix: String, levels: Int) -> String? {
+        let folder = prefix.isEmpty ? path : "\(path)/\(prefix)"
+        guard FileSystem.isOwnFolder(folder), chmod(folder, 0o777 & ~Self.mask) == 0,
+            let found = try? FileSystem.allNames(in: folder)  // A folder that cannot be listed is named below.
+        else { return prefix.isEmpty ? "." : prefix }
+        for name in found {
+            let inner = prefix.isEmpty ? name : "\(prefix)/\(name)"
+            if FileSystem.isOwnFolder("\(path)/\(inner)") {
+                guard levels > 1 else { return inner }
+                if let foreign = foreignName(below: inner, levels: levels - 1) { return foreign }
+            } else {
+                guard FileSystem.isPlain("\(path)/\(inner)"), names.all([inner]),
+                    chmod("\(path)/\(inner)", 0o666 & ~Self.mask) == 0
+                else { return inner }
+            }
+        }
+        return nil
+    }
+
+    /// The rights that new files of this process do not get. Only the kernel's list tells it without changing it for other threads.
+    private static let mask: mode_t = {
+        // Without /proc, the usual mask is a good guess.
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
+        return line.flatMap { mode_t($0.dropFirst("Umask:".count).drop { $0 == "\t" || $0 == " " }, radix: 8) } ?? 0o022
+    }()
 }
 
 extension TaskFailure {

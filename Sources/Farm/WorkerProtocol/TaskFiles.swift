@@ -48,6 +48,8 @@ package struct SentFile: Hashable, Sendable, Codable {
 package struct FolderMove: Hashable, Sendable {
     package let source: String
     package let target: String
+    /// The output's own name, by which its files are called.
+    package let name: String
 }
 
 extension TaskSpec {
@@ -57,12 +59,13 @@ extension TaskSpec {
     /// - Returns: also which folders have to be moved afterwards.
     package func creatingFolders(in folders: [String], folderFormats: Set<String>) -> (TaskSpec, [FolderMove]) {
         var moves: [FolderMove] = []
-        func source(_ target: String, _ output: OutputSpec) -> String {
+        func source(_ target: String, _ output: OutputSpec, _ name: String) -> String {
             guard folderFormats.contains(output.format), !folders.contains(where: { PathNames.isBelow(target, $0) })
             else { return target }
             let around = folders.filter { PathNames.isBelow(target, PathNames.folder(of: $0) ?? "/") }
             guard let folder = around.max(by: { $0.utf8.count < $1.utf8.count }) else { return target }
-            let move = FolderMove(source: PathNames.joined(folder, PathNames.last(of: target)), target: target)
+            let move = FolderMove(
+                source: PathNames.joined(folder, PathNames.last(of: target)), target: target, name: name)
             moves.append(move)
             return move.source
         }
@@ -70,14 +73,15 @@ extension TaskSpec {
         case .frame(let task):
             let outputs = task.outputs.map { output in
                 FrameTask.Output(
-                    output.spec, temporaryPath: output.temporaryPath.map { source($0, output.spec) }, name: output.name)
+                    output.spec, temporaryPath: output.temporaryPath.map { source($0, output.spec, output.name) },
+                    name: output.name)
             }
             let spec = FrameTask(
                 input: task.input, chain: task.chain, outputs: outputs, tileMemory: task.tileMemory,
                 frameMemory: task.frameMemory, syncs: task.syncs)
             return moves.isEmpty ? (self, []) : (.frame(spec), moves)
         case .stitch(let task):
-            let path = source(task.temporaryPath, task.output)
+            let path = source(task.temporaryPath, task.output, task.name)
             let spec = StitchTask(
                 extent: task.extent, layout: task.layout, format: task.format, tiles: task.tiles,
                 metadataPath: task.metadataPath, metadataDigest: task.metadataDigest, output: task.output,

@@ -135,7 +135,7 @@ struct InstalledPlugins: Sendable {
             report = try sandbox.opening(libraries).enter()
         }
         self.sandbox = report
-        (plugins, problems) = (loaded.plugins, loaded.problems)
+        (plugins, problems) = (loaded.plugins, sandbox.unreadable + loaded.problems)
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }
 

@@ -20,9 +20,9 @@ int32_t calls_refuse(void);
    that gets its files as open descriptors. Call it after calls_refuse. */
 int32_t calls_refuse_writing(void);
 
-/* For a process that may write in some folders, by rules of Landlock: also refuses to empty a file by opening it to read it, which
-   Landlock before version 3 lets it do everywhere. Call it after calls_refuse. */
-int32_t calls_refuse_emptying(void);
+/* For a process that may write in some folders, by rules of Landlock: also refuses what Landlock lets it do everywhere. That is to change
+   the modes of open files, and before version 3 to empty a file by opening it to read it. Call it after calls_refuse. */
+int32_t calls_refuse_changes(void);
 
 /* What calls_refuse does with a call, for tests. */
 enum calls_verdict { CALLS_ALLOWED, CALLS_REFUSED, CALLS_FATAL, CALLS_DEPENDS_ON_ARGUMENTS };

@@ -16,7 +16,13 @@ package enum SandboxText {
         guard setting.value != .off else { return ["note  \(subject): off (\(setting.origin.description))"] }
         guard let report else { return ["note  \(subject): nothing is known of it, because no worker reported it"] }
         guard report.missing.isEmpty else {
-            let words = report.limitsCalls ? "a part of it is missing" : unconfined
+            let words =
+                switch report.files {
+                case _ where report.limitsCalls: "a part of it is missing"
+                case .handedOver, .ownFolders:
+                    "workers open no files but those of their tasks, libraries and fonts, and can do all else that you can"
+                case .allReadable, .any: unconfined
+                }
             return report.missing.map {
                 "note  \(subject): \(words): \(VisibleText.line($0)); 'sandbox: require' would refuse to run \(there)"
             }

@@ -42,7 +42,11 @@ public struct Farm: Sendable {
             executable: settings.worker.value, environment: environment,
             inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
         worker.readable = settings.sandboxRead.value
-        worker.limits = self.sandbox == .off ? nil : WorkerLimits(share: share, isRequired: self.sandbox == .require)
+        worker.limits =
+            self.sandbox == .off
+            ? nil
+            : WorkerLimits(
+                share: min(share, settings.memory.value / 4), isRequired: self.sandbox == .require)
         self.worker = worker
     }
 

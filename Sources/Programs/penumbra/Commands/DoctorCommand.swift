@@ -159,19 +159,14 @@ struct DoctorCommand: AsyncParsableCommand {
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(VisibleText.line(plugin.description))") }
             for line in SandboxText.lines(of: catalog.sandbox, sandbox) { Console.print(line) }
             if let exception = SandboxText.exception(from: catalog.sandbox) { Console.print(exception) }
-            if sandbox.value != .off { sayWhatIsUnreadable(farm.settings.sandboxRead.value) }
+            let readable = farm.settings.sandboxRead.value.map { VisibleText.line($0) }
+            if sandbox.value != .off, !readable.isEmpty {
+                Console.print("note  sandbox_read: workers also read \(readable.joined(separator: ", "))")
+            }
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
             say(false, (error as? FarmError)?.message ?? "\(error)")
             return .unavailable
-        }
-    }
-
-    /// Workers do without it, so it is no failure.
-    private func sayWhatIsUnreadable(_ readable: [String]) {
-        for path in readable where access(path, R_OK) != 0 {
-            Console.print(
-                "note  sandbox_read: '\(VisibleText.line(path))' cannot be read: \(String(cString: strerror(errno)))")
         }
     }
 
