@@ -15,8 +15,7 @@ import Testing
         getrlimit getrusage sysinfo times getuid getgid geteuid getegid getppid getpgrp getgroups getresuid getresgid
         getpgid getsid capget rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack statfs fstatfs getpriority
         sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock
-        munlock mlockall munlockall arch_prctl sync gettid readahead getxattr lgetxattr fgetxattr listxattr
-        llistxattr flistxattr time futex sched_getaffinity set_thread_area get_thread_area epoll_create remap_file_pages
+        munlock mlockall munlockall arch_prctl sync gettid readahead time futex sched_getaffinity set_thread_area get_thread_area epoll_create remap_file_pages
         getdents64 set_tid_address restart_syscall fadvise64 timer_create timer_settime timer_gettime timer_getoverrun
         timer_delete clock_gettime clock_getres clock_nanosleep exit_group epoll_wait epoll_ctl get_mempolicy waitid
         ioprio_get inotify_rm_watch openat newfstatat readlinkat faccessat pselect6 ppoll set_robust_list
@@ -25,7 +24,7 @@ import Testing
         seccomp getrandom memfd_create membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect pkey_alloc
         pkey_free statx rseq close_range faccessat2 epoll_pwait2 landlock_create_ruleset landlock_add_rule
         landlock_restrict_self futex_waitv uretprobe uprobe cachestat map_shadow_stack futex_wake futex_wait
-        futex_requeue mseal getxattrat listxattrat
+        futex_requeue mseal
         mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat creat
         """.split { $0.isWhitespace }.map(String.init))
 

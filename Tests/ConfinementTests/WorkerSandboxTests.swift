@@ -36,7 +36,8 @@ import Testing
         #expect(told.reach == .places(WorkerPlaces(named: ["/opt/fonts", "/run/tiles"])))
         #expect(
             told.reading(["/srv/plugins"]).opening(["/nowhere/libA.so"]).reach
-                == .places(WorkerPlaces(named: ["/opt/fonts", "/run/tiles"], plugins: ["/srv/plugins", "/nowhere"])))
+                == .places(
+                    WorkerPlaces(named: ["/opt/fonts", "/run/tiles"], plugins: ["/srv/plugins", "/nowhere/libA.so"])))
     }
 
     @Test func `every worker may read fonts and the folders of its libraries, but not the whole machine`() {
@@ -49,11 +50,11 @@ import Testing
             mappings: "7f43-7f44 r-xp 00000000 08:01 1234    /opt/swift/usr/lib/swift/linux/libswiftCore.so\n")
         for place in [
             "/home/ada/.fonts", "/home/ada/.config/fontconfig", "/data/fonts", "/opt/lib", "/f/fonts.conf",
-            "/opt/swift/usr/lib/swift/linux", "/tiles", "/usr/lib", "/usr/share", "/proc/self",
+            "/opt/swift/usr/lib/swift/linux", "/tiles", "/usr/lib", "/usr/share", "/proc/self/maps",
         ] {
             #expect(all.contains(place), "\(place)")
         }
-        for place in ["/", "", "relative", "/home/ada", "/etc", "/proc", "/tmp", "/usr", "/var"] {
+        for place in ["/", "", "relative", "/home/ada", "/etc", "/proc", "/proc/self", "/tmp", "/usr", "/var"] {
             #expect(!all.contains(place), "\(place)")
         }
     }

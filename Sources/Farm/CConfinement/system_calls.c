@@ -63,6 +63,8 @@ static const struct call refused[] = {
        cover them. */
     CALL(truncate, EACCES), CALL(fchmodat, EPERM), NEW_CALL(452, fchmodat2, EPERM), CALL(fchownat, EPERM), CALL(fchown, EPERM),
     CALL(utimensat, EPERM), CALL(mknodat, EPERM),
+    CALL(getxattr, ENOTSUP), CALL(lgetxattr, ENOTSUP), CALL(fgetxattr, ENOTSUP), NEW_CALL(464, getxattrat, ENOTSUP),
+    CALL(listxattr, ENOTSUP), CALL(llistxattr, ENOTSUP), CALL(flistxattr, ENOTSUP), NEW_CALL(465, listxattrat, ENOTSUP),
     CALL(setxattr, EPERM), CALL(lsetxattr, EPERM), CALL(fsetxattr, EPERM), NEW_CALL(463, setxattrat, EPERM),
     CALL(removexattr, EPERM), CALL(lremovexattr, EPERM), CALL(fremovexattr, EPERM), NEW_CALL(466, removexattrat, EPERM),
     CALL(inotify_init1, EPERM), CALL(inotify_add_watch, EPERM), CALL(fanotify_init, EPERM), CALL(fanotify_mark, EPERM),

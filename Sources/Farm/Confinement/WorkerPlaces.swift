@@ -38,8 +38,9 @@ package struct WorkerPlaces: Hashable, Sendable {
         named.removeAll { path in
             var status = stat()
             let shown = VisibleText.line(path)
-            if path == "/" {
-                reasons.append("'/' in 'sandbox_read' is all there is, so workers do not read it; name what they need")
+            if Confinement.isEverything(path) {
+                reasons.append(
+                    "'\(shown)' in 'sandbox_read' is all there is, so workers do not read it; name what they need")
             } else if stat(path, &status) == 0, [S_IFDIR, S_IFREG].contains(status.st_mode & S_IFMT),
                 status.st_mode & S_IWOTH != 0
             {
@@ -91,7 +92,10 @@ package struct WorkerPlaces: Hashable, Sendable {
         "/etc/timezone",
         "/etc/locale.alias", "/etc/ssl/openssl.cnf",
         // This process itself, and what the C library asks of the machine.
-        "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems",
+        "/proc/self/maps", "/proc/self/status", "/proc/self/stat", "/proc/self/statm", "/proc/self/timers",
+        "/proc/self/limits",
+        "/proc/self/auxv", "/proc/self/cgroup", "/proc/self/comm", "/proc/self/fd", "/proc/self/fdinfo",
+        "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems",
         "/proc/sys/vm/overcommit_memory",
         "/sys/devices/system/cpu", "/sys/devices/system/node", "/dev/null", "/dev/zero", "/dev/urandom",
     ]
@@ -99,6 +103,17 @@ package struct WorkerPlaces: Hashable, Sendable {
 
 extension Confinement {
     static let readingAlone = CONFINEMENT_READ_FILE | CONFINEMENT_READ_FOLDER
+
+    /// Whether a path leads to the folder of everything, by whatever name.
+    static func isEverything(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && isEverything(status)
+    }
+
+    private static func isEverything(_ status: stat) -> Bool {
+        var root = stat()
+        return stat("/", &root) == 0 && root.st_dev == status.st_dev && root.st_ino == status.st_ino
+    }
 
     /// Lets this thread read and write nothing but some places, for ever. Open files stay as they are.
     ///
@@ -116,8 +131,10 @@ extension Confinement {
             guard opened >= 0 else { continue }
             defer { close(opened) }
             var status = stat()
-            guard fstat(opened, &status) == 0 else { continue }
+            guard fstat(opened, &status) == 0, !isEverything(status) else { continue }
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            // Everybody could put files of others there, by second names. The worker's own folders are closed to others.
+            guard !isFolder || status.st_mode & S_IWOTH == 0 else { continue }
             let code = confinement_allow(rules, opened, isFolder ? rights : CONFINEMENT_READ_FILE)
             // Some files have no place in a hierarchy of folders, so no rule can name them.
             guard code == 0 || code == -EBADFD else { return code }

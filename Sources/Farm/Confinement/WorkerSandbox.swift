@@ -45,10 +45,14 @@ package struct WorkerSandbox: Hashable, Sendable {
         return WorkerSandbox(mode: mode, reach: .places(places))
     }
 
-    /// A sandbox whose process may open libraries, and read the folders where they really are: a library may be a link into another
-    /// folder, where more of its files are.
-    package func opening(_ libraries: [String]) -> WorkerSandbox {
-        reading(libraries.compactMap { PathNames.folder(of: realPath($0)) })
+    /// A sandbox whose process may open libraries. A library may be a link to another folder. Of that, only the library can be read:
+    /// it may be the user's home.
+    package func opening(_ libraries: [String]) -> WorkerSandbox { reading(libraries.map { realPath($0) }) }
+
+    /// A sandbox whose process may open one library, and read the folder where it is.
+    package func checking(_ library: String) -> WorkerSandbox {
+        let path = realPath(library)
+        return reading([path] + [PathNames.folder(of: path)].compactMap(\.self))
     }
 
     /// What the settings name and this process cannot read, as sentences.

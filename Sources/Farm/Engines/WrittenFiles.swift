@@ -55,21 +55,29 @@ private struct DeepZoomFolder {
 
     private func foreignName(below prefix: String, levels: Int) -> String? {
         let folder = prefix.isEmpty ? path : "\(path)/\(prefix)"
-        guard FileSystem.isOwnFolder(folder), chmod(folder, 0o777 & ~Self.mask) == 0,
-            let found = try? FileSystem.allNames(in: folder)  // A folder that cannot be listed is named below.
-        else { return prefix.isEmpty ? "." : prefix }
-        for name in found {
-            let inner = prefix.isEmpty ? name : "\(prefix)/\(name)"
-            if FileSystem.isOwnFolder("\(path)/\(inner)") {
-                guard levels > 1 else { return inner }
-                if let foreign = foreignName(below: inner, levels: levels - 1) { return foreign }
-            } else {
-                guard FileSystem.isPlain("\(path)/\(inner)"), names.all([inner]),
-                    chmod("\(path)/\(inner)", 0o666 & ~Self.mask) == 0
-                else { return inner }
-            }
+        guard FileSystem.isOwnFolder(folder), chmod(folder, 0o777 & ~Self.mask) == 0 else {
+            return prefix.isEmpty ? "." : prefix
         }
-        return nil
+        var foreign: String?
+        do {
+            _ = try FileSystem.firstName(in: folder) { name in
+                foreign = self.foreignName(at: prefix.isEmpty ? name : "\(prefix)/\(name)", levels: levels)
+                return foreign != nil
+            }
+        } catch {
+            return prefix.isEmpty ? "." : prefix
+        }
+        return foreign
+    }
+
+    private func foreignName(at inner: String, levels: Int) -> String? {
+        let file = "\(path)/\(inner)"
+        guard !FileSystem.isOwnFolder(file) else {
+            // A folder is as good as a tile in it.
+            let tile = levels == Self.levels ? "\(inner)/0/0_0.jpg" : "\(inner)/0_0.jpg"
+            return levels > 1 && names.all([tile]) ? foreignName(below: inner, levels: levels - 1) : inner
+        }
+        return FileSystem.isPlain(file) && names.all([inner]) && chmod(file, 0o666 & ~Self.mask) == 0 ? nil : inner
     }
 
     /// The rights that new files of this process do not get. Only the kernel's list tells it without changing it for other threads.

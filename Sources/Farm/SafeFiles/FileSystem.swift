@@ -274,18 +274,30 @@ package enum FileSystem {
     /// All names in one of Penumbra's own folders. Throws if they cannot be read, for callers that act on a
     /// missing name.
     package static func allNames(in folder: String) throws(FileError) -> [String] {
+        var result: [String] = []
+        _ = try firstName(in: folder) { name in
+            result.append(name)
+            return false
+        }
+        return result
+    }
+
+    /// The first name of a folder that fulfils a condition, in any order. A folder of others may have millions of names, so they are not
+    /// kept.
+    package static func firstName(
+        in folder: String, where condition: (String) -> Bool
+    ) throws(FileError) -> String? {
         guard let stream = opendir(folder) else { throw FileError(path: folder, code: errno, action: "list") }
         defer { closedir(stream) }
-        var result: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 guard errno == 0 else { throw FileError(path: folder, code: errno, action: "list") }
-                return result
+                return nil
             }
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             let name = String(decoding: bytes, as: UTF8.self)
-            if name != ".", name != ".." { result.append(name) }
+            if name != ".", name != "..", condition(name) { return name }
         }
     }
 }

@@ -346,23 +346,10 @@ package final class SafeFolder: Sendable {
         }
     }
 
-    /// Deeper than anything that Penumbra writes. Each level needs a descriptor.
-    private static let mostLevels = 64
-
     /// Removes a name of this folder with all its contents, as far as possible. Links themselves are removed.
-    package func removeTree(_ name: String) { removeTree(name, levels: Self.mostLevels) }
-
-    private func removeTree(_ name: String, levels: Int) {
+    package func removeTree(_ name: String) {
         guard Self.isName(name) else { return }
-        if unlinkat(descriptor, name, 0) == 0 || levels == 0 { return }
-        // The owner does not matter: the kernel decides whether the user may remove it.
-        let inner = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if inner >= 0, let folder = try? SafeFolder("\(path)/\(name)", inner, .everybody, calls),
-            let names = try? folder.names()
-        {
-            for name in names { folder.removeTree(name, levels: levels - 1) }
-        }
-        unlinkat(descriptor, name, AT_REMOVEDIR)
+        TreeRemoval.remove(name.utf8CString.map(\.self), in: descriptor)
     }
 
     /// Waits until the disk has the folder's names.

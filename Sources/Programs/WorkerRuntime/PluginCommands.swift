@@ -17,7 +17,7 @@ enum PluginCommands {
     /// Prints the result of each check as a line of JSON. The caller kills this process if a plugin hangs.
     static func check(_ path: String, _ sandbox: WorkerSandbox) throws {
         sandbox.prepare()
-        _ = try sandbox.opening([path]).reading([path]).enter()
+        _ = try sandbox.checking(path).enter()
         let channel = Channel()
         let noise = PrintedNoise()
         func say(_ finding: PluginFinding) {
