@@ -212,7 +212,7 @@ final class WorkerPool: Sendable {
     /// Each order has a number of its own. A worker does each number once, so a repeated message does no harm. A lease may
     /// be sent again if an earlier result of it is damaged.
     ///
-    /// A process that was started before the run had its folder of tiles cannot read them. It exits, and the next process of the
+    /// A process that was started before the run had its folder of tiles cannot read them. It is ended, and the next process of the
     /// worker gets the order.
     ///
     /// - Parameter scratch: the folder of canvases and tiles. Nil if every process can read it.
@@ -221,7 +221,9 @@ final class WorkerPool: Sendable {
             guard var member = state.members[lease.worker] else { return }
             guard !lease.spec.readsScratch || scratch == nil || scratch == member.scratch else {
                 state.waiting[lease.worker] = lease
-                return state.letGo(lease.worker)
+                state.members[lease.worker]?.endsByOrder = true
+                // It has nothing to do. Somebody may have stopped it, so it is not waited for.
+                return ProcessGroup.end(member.processID)
             }
             member.lease = lease.id
             member.orders += 1
