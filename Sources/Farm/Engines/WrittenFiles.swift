@@ -26,7 +26,7 @@ struct WrittenFiles {
             guard rename(folder.source, folder.target) == 0 else { return TaskFailure(moving: folder, code: errno) }
             if let name = DeepZoomFolder(folder).foreignName() {
                 return TaskFailure(
-                    .mismatch,
+                    .transient,
                     "\(folder.target): the worker put '\(VisibleText.line(name))' into it, which is no part of a Deep Zoom picture"
                 )
             }
