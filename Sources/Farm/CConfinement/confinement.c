@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -46,6 +49,36 @@ int32_t confinement_open(const char *path, int32_t follows_links) {
 int32_t confinement_allow(int32_t rules, int32_t place, uint64_t rights) {
     const struct rule rule = {.allowed = rights, .place = place};
     return result(syscall(call_landlock_add_rule, rules, path_beneath, &rule, 0));
+}
+
+/* What is known while libraries are listed. */
+struct libraries {
+    int32_t rules, code;
+    uint64_t rights;
+    char last[PATH_MAX];
+};
+
+static int allow_library(struct dl_phdr_info *library, size_t size, void *context) {
+    (void)size;
+    struct libraries *all = context;
+    const char *end = library->dlpi_name ? strrchr(library->dlpi_name, '/') : NULL;
+    const size_t length = end ? (size_t)(end - library->dlpi_name) : 0;
+    if (length == 0 || length >= sizeof all->last) return 0;
+    /* Most of them are in the same folder as the one before. A second rule for a folder does no harm. */
+    if (strlen(all->last) == length && memcmp(all->last, library->dlpi_name, length) == 0) return 0;
+    memcpy(all->last, library->dlpi_name, length);
+    all->last[length] = 0;
+    const int32_t place = confinement_open(all->last, 1);
+    if (place < 0) return 0;
+    all->code = confinement_allow(all->rules, place, all->rights);
+    close(place);
+    return all->code < 0;
+}
+
+int32_t confinement_allow_libraries(int32_t rules, uint64_t rights) {
+    struct libraries all = {.rules = rules, .rights = rights};
+    dl_iterate_phdr(allow_library, &all);
+    return all.code;
 }
 
 int32_t confinement_enter(int32_t rules) {

@@ -64,12 +64,10 @@ package struct WorkerPlaces: Hashable, Sendable {
         }
     }
 
-    /// All of them.
+    /// All of them but the folders of loaded libraries.
     ///
-    /// - Parameters:
-    ///   - variable: reads a variable of the environment. The user may have fonts at home, and libraries elsewhere.
-    ///   - mappings: the text of `/proc/self/maps` of the worker.
-    package func all(variable: (String) -> String?, mappings: String) -> [String] {
+    /// - Parameter variable: reads a variable of the environment. The user may have fonts at home, and libraries elsewhere.
+    package func all(variable: (String) -> String?) -> [String] {
         let folders = [
             ("HOME", [".config/fontconfig", ".local/share/fonts", ".fonts", ".cache/fontconfig"]),
             ("XDG_CONFIG_HOME", ["fontconfig"]), ("XDG_DATA_HOME", ["fonts"]), ("XDG_CACHE_HOME", ["fontconfig"]),
@@ -78,7 +76,7 @@ package struct WorkerPlaces: Hashable, Sendable {
             variable(name).map { base in folders.map { $0.isEmpty ? base : PathNames.joined(base, $0) } } ?? []
         }
         let libraries = (variable("LD_LIBRARY_PATH") ?? "").split(separator: ":").map(String.init)
-        return (Self.system + Confinement.libraryFolders(mappings: mappings) + libraries + folders + plugins + named)
+        return (Self.system + libraries + folders + plugins + named)
             .filter { PathNames.isAbsolute($0) && $0 != "/" }
     }
 
@@ -139,6 +137,7 @@ extension Confinement {
             // Some files have no place in a hierarchy of folders, so no rule can name them.
             guard code == 0 || code == -EBADFD else { return code }
         }
-        return confinement_enter(rules)
+        let code = confinement_allow_libraries(rules, readingAlone)
+        return code < 0 ? code : confinement_enter(rules)
     }
 }

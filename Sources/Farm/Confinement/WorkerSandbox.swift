@@ -118,23 +118,8 @@ package struct WorkerSandbox: Hashable, Sendable {
     private func limitFiles() -> (code: Int32, refused: [String]) {
         guard case .places(var places) = reach else { return (confinement_hide_processes(), []) }
         let refused = places.removeUnfit()
-        let all = places.all(
-            variable: { name in getenv(name).map { String(cString: $0) } }, mappings: Self.mappings())
+        let all = places.all { name in getenv(name).map { String(cString: $0) } }
         return (Confinement.restrictThread(toReading: all, writing: places.writable), refused)
-    }
-
-    /// What this process has mapped. Without it, libraries in unusual folders cannot be read.
-    private static func mappings() -> String {
-        let file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return "" }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = read(file, &buffer, buffer.count)
-            if count > 0 { bytes += buffer[..<count] } else if count == 0 || errno != EINTR { break }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private enum Writing {

@@ -43,6 +43,12 @@ int32_t confinement_open(const char *path, int32_t follows_links);
 /* Allows rights for an open folder with everything below it, or for an open file. */
 int32_t confinement_allow(int32_t rules, int32_t place, uint64_t rights);
 
+/* Allows rights for the folders of all libraries that this process has loaded, wherever they are. A folder that
+   cannot be opened is left out.
+
+   \returns 0, or a negative error number. */
+int32_t confinement_allow_libraries(int32_t rules, uint64_t rights);
+
 /* Restricts this thread to the rules. Programs that it executes get no rights from file modes any more (no_new_privs).
    There is no way back. */
 int32_t confinement_enter(int32_t rules);
