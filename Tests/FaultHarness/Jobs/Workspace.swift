@@ -61,11 +61,12 @@ struct Workspace: Sendable {
 
     /// All that a program in this workspace sees of the world.
     func environment(_ programs: Programs, adding more: [String: String] = [:]) -> [String: String] {
-        [
+        let sandbox = ProcessInfo.processInfo.environment["PENUMBRA_SANDBOX"].map { ["PENUMBRA_SANDBOX": $0] } ?? [:]
+        return [
             // Messages list their members in one order then, so that a seed damages the same ones again.
             "SWIFT_DETERMINISTIC_HASHING": "1", "PATH": "/usr/bin:/bin", "HOME": path,
             "XDG_CONFIG_HOME": "\(path)/config",
             "PENUMBRA_STATE_DIR": stateFolder, "PENUMBRA_WORKER": programs.worker, ProcessTable.mark: path,
-        ].merging(more) { $1 }
+        ].merging(sandbox) { $1 }.merging(more) { $1 }
     }
 }

@@ -14,6 +14,8 @@ struct PowerLoss: Injection {
             unlink(log)
             stage.environment["LD_PRELOAD"] = shim
             stage.environment["PENUMBRA_FAULTS_POWER"] = log
+            // The shim writes the log in workers, too. A confined worker could not open it, and its files would count as never synced.
+            stage.environment["PENUMBRA_SANDBOX"] = "off"
             stage.environment["PENUMBRA_FAULTS_BACKUPS"] = backups
             stage.environment["PENUMBRA_FAULTS_ROOTS"] = roots.joined(separator: ":")
             let baseline = PowerLog.states(below: roots)
