@@ -20,7 +20,9 @@ package struct WorkerPlaces: Hashable, Sendable {
         self.writable = writable
     }
 
-    /// - Parameters: paths, separated by `:`, as in ``SandboxMode/readVariable`` and ``SandboxMode/folderVariable``.
+    /// - Parameters:
+    ///   - reading: paths, separated by `:`, as in ``SandboxMode/readVariable``.
+    ///   - writing: likewise, as in ``SandboxMode/folderVariable``.
     package init(reading: String, writing: String) {
         self.init(named: Self.paths(reading), writable: Self.paths(writing).filter { $0 != "/" })
     }

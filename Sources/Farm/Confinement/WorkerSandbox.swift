@@ -7,11 +7,11 @@ import Planning
 /// Keeps a worker process from the rest of the machine, by the kernel. A worker decodes pictures of strangers and runs plugins, so
 /// any code may run in it.
 ///
-/// A filter of system calls refuses what a worker does not need: programs, processes, sockets, signals to others, and files to write
-/// but those that it is handed. `system_calls.c` has the list. A set of rules of Landlock lets it read nothing but its places, which
-/// ``WorkerPlaces`` lists, and hides the memory, the environment and the open files of other processes. Both hold for ever.
+/// A filter of system calls refuses what a worker does not need: programs, processes, sockets, and signals to others. A worker opens
+/// no file to write, because it is handed those of its tasks. `system_calls.c` has the list. Rules of Landlock let the worker read only
+/// its ``WorkerPlaces``. They also hide the memory, the environment and the open files of other processes. Both hold for ever.
 package struct WorkerSandbox: Hashable, Sendable {
-    /// Which files it may open besides those that it is handed.
+    /// The files that it may open itself.
     package enum Reach: Hashable, Sendable {
         /// These.
         case places(WorkerPlaces)
@@ -38,18 +38,18 @@ package struct WorkerSandbox: Hashable, Sendable {
         self.init(mode: mode, reach: getsOpenFiles ? .places(places) : .everything)
     }
 
-    /// A sandbox whose process may read the files and folders of plugins, too.
+    /// The same sandbox, with more files and folders that its process may read.
     package func reading(_ paths: [String]) -> WorkerSandbox {
         guard case .places(var places) = reach else { return self }
         places.plugins += paths
         return WorkerSandbox(mode: mode, reach: .places(places))
     }
 
-    /// A sandbox whose process may open libraries. A library may be a link to another folder. Of that, only the library can be read:
-    /// it may be the user's home.
+    /// The same sandbox, whose process may open these libraries. If a library is a link to another folder, the rest of that folder stays
+    /// closed, because it may be the user's home.
     package func opening(_ libraries: [String]) -> WorkerSandbox { reading(libraries.map { realPath($0) }) }
 
-    /// A sandbox whose process may open one library, and read the folder where it is.
+    /// The same sandbox, whose process may open one library, and read all of its folder.
     package func checking(_ library: String) -> WorkerSandbox {
         let path = realPath(library)
         return reading([path] + [PathNames.folder(of: path)].compactMap(\.self))

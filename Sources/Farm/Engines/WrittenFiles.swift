@@ -55,7 +55,11 @@ private struct DeepZoomFolder {
 
     private func foreignName(below prefix: String, levels: Int) -> String? {
         let folder = prefix.isEmpty ? path : "\(path)/\(prefix)"
-        guard FileSystem.isOwnFolder(folder), chmod(folder, 0o777 & ~Self.mask) == 0 else {
+        var found = stat()
+        // A folder that shares its group keeps this property.
+        guard lstat(folder, &found) == 0, found.st_mode & S_IFMT == S_IFDIR,
+            chmod(folder, 0o777 & ~Self.mask | found.st_mode & S_ISGID) == 0
+        else {
             return prefix.isEmpty ? "." : prefix
         }
         var foreign: String?
@@ -82,10 +86,10 @@ private struct DeepZoomFolder {
 
     /// The rights that new files of this process do not get. Only the kernel's list tells it without changing it for other threads.
     private static let mask: mode_t = {
-        // Without /proc, the usual mask is a good guess.
+        // Without /proc, others get no rights, because the user may not want that they have any.
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
-        return line.flatMap { mode_t($0.dropFirst("Umask:".count).drop { $0 == "\t" || $0 == " " }, radix: 8) } ?? 0o022
+        return line.flatMap { mode_t($0.dropFirst("Umask:".count).drop { $0 == "\t" || $0 == " " }, radix: 8) } ?? 0o077
     }()
 }
 
