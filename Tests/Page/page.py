@@ -28,9 +28,22 @@ class Page:
         return self.browser.wait("document.getElementById('link').textContent.includes('live') && !document.getElementById('view').hasAttribute('aria-busy')")
 
     def go(self, hash):
+        """Goes to an address, if the page is not there already, and waits for its view."""
+        self.watch_address()
         self.browser.run(f'location.hash = {json.dumps(hash)}')
+        # A view may lead to another one at once.
         time.sleep(0.1)
-        return self.browser.wait("!document.getElementById('view').hasAttribute('aria-busy')")
+        return self.browser.wait("(window.hasLeft || location.hash === window.addressBefore) && !document.getElementById('view').hasAttribute('aria-busy')")
+
+    def follow(self, act):
+        """Does something that leads to another address, and waits for the view of that one. For a moment after the address has changed,
+        the view before is still there and is not marked as busy."""
+        self.watch_address()
+        act()
+        return self.browser.wait("window.hasLeft && !document.getElementById('view').hasAttribute('aria-busy')")
+
+    def watch_address(self):
+        self.browser.run("(window.addressBefore = location.hash, window.hasLeft = false, addEventListener('hashchange', () => { window.hasLeft = true; }, {once: true}), null)")
 
     def text(self, selector='#view'):
         return self.browser.run(f'document.querySelector({json.dumps(selector)})?.textContent ?? ""')

@@ -135,9 +135,10 @@ def with_service(page, service, check):
     for _ in range(6):
         walked.append(browser.run("location.hash.split('/').at(-1)"))
         browser.wait(f"location.hash.endsWith('/frames/{walked[-1]}') && !document.getElementById('view').hasAttribute('aria-busy') && document.querySelectorAll('#view .head a.button:not([hidden])').length")
-        if not browser.run("(link => { link?.click(); return !!link; })([...document.querySelectorAll('#view .head a.button:not([hidden])')].find(one => one.textContent.includes('next')))"):
+        next = "[...document.querySelectorAll('#view .head a.button:not([hidden])')].find(one => one.textContent.includes('next'))"
+        if not browser.run(f'!!{next}'):
             break
-        browser.wait(f"!location.hash.endsWith('/frames/{walked[-1]}')")
+        page.follow(lambda: browser.run(f'{next}.click()'))
     check('“next” leads through all pages of a picture', walked == ['1', '2', '2p2', '2p3', '3'], walked)
     browser.run('document.activeElement.blur()')
     browser.key('[')
@@ -400,12 +401,19 @@ def made_up(page, answers, check):
     check('until its own pixels are there', browser.wait("document.querySelector('.compare .note').textContent === '1:1, exact pixels'"), page.text('.compare .note'))
     browser.key('3')
     check('a digit leads to no other view', browser.run('location.hash').endswith('/frames/2'), browser.run('location.hash'))
-    browser.key(']')
-    browser.wait("location.hash.endsWith('/frames/3') && document.querySelector('.compare canvas') && !document.getElementById('view').hasAttribute('aria-busy')")
+    page.follow(lambda: browser.key(']'))
+    browser.wait("location.hash.endsWith('/frames/3') && document.querySelector('.compare canvas')")
     browser.key('+')
     check('they act on the next picture, too', page.has('200 %', '.compare .note'), page.text('.compare .note'))
     browser.key('0')
     check('0 fits it again', browser.wait("!document.querySelector('.compare .note').textContent.includes('exact')"), page.text('.compare .note'))
+    # Before the browser has laid it out.
+    browser.run("""new MutationObserver((_, me) => {
+        const canvas = document.querySelector('.compare canvas');
+        if (canvas) { me.disconnect(); canvas.dispatchEvent(new KeyboardEvent('keydown', {key: '+'})); }
+    }).observe(document.getElementById('view'), {childList: true, subtree: true})""")
+    page.go(f'#/runs/{LIVE}/frames/4')
+    check('a key may come as early as the picture', browser.wait("/^[1-9][0-9]* %, exact pixels$/.test(document.querySelector('.compare .note').textContent)"), page.text('.compare .note'))
     answers.percent, answers.tag = 40, 'three'
     page.go(f'#/runs/{LIVE}')
     check('a small picture is made ready as well', page.has('being made ready: 40 %', '.thumbs'), page.text('.thumbs'))

@@ -29,10 +29,14 @@ export function compare(source) {
   // Over each side of which nothing is drawn yet. The note says the same to screen readers.
   const covers = {before: h('span.waiting', {'aria-hidden': 'true'}, 'Loading …'), after: h('span.waiting', {'aria-hidden': 'true', hidden: true})};
   const stage = h('div.stage', canvas, covers.before, covers.after, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
+  // Somebody may press a key before the browser has told the stage's size.
+  const laidOut = body => () => { if (!width) layOut(); if (width) body(); };
+  /** What the buttons do, by the keys that they name. */
+  const zoomIn = laidOut(() => zoomTo(zoom * 2)), keys = {'+': zoomIn, '=': zoomIn, '-': laidOut(() => zoomTo(zoom / 2)), 0: laidOut(() => fit()), 1: laidOut(() => zoomTo(1 / ratio()))};
   const element = h('div.compare', stage, h('div', {class: 'tools'},
     // The sides of the line, as they are above it.
     both ? h('span.slide', h('span', 'all after'), slider, h('span', 'all before')) : null,
-    h('span.buttons', button('Fit', 'Fit the picture (0)', () => fit()), button('1:1', 'Exact pixels (1)', () => zoomTo(1 / ratio())), button('−', 'Zoom out (-)', () => zoomTo(zoom / 2)), button('+', 'Zoom in (+)', () => zoomTo(zoom * 2))), note));
+    h('span.buttons', button('Fit', 'Fit the picture (0)', keys[0]), button('1:1', 'Exact pixels (1)', keys[1]), button('−', 'Zoom out (-)', keys['-']), button('+', 'Zoom in (+)', keys['+'])), note));
 
   const ratio = () => devicePixelRatio || 1;
   const {look} = source;
@@ -214,11 +218,11 @@ export function compare(source) {
   canvas.addEventListener('dblclick', event => { const at = place(event); if (isFit) zoomTo(1 / ratio(), at.x, at.y); else fit(); });
   canvas.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = 80, keys = {ArrowLeft: () => move(-step, 0), ArrowRight: () => move(step, 0), ArrowUp: () => move(0, -step), ArrowDown: () => move(0, step), ...element.keys};
-    if (!(event.key in keys)) return;
+    const step = 80, bodies = {ArrowLeft: laidOut(() => move(-step, 0)), ArrowRight: laidOut(() => move(step, 0)), ArrowUp: laidOut(() => move(0, -step)), ArrowDown: laidOut(() => move(0, step)), ...keys};
+    if (!(event.key in bodies)) return;
     event.preventDefault();
     event.stopPropagation();
-    keys[event.key]();
+    bodies[event.key]();
   });
   function setSplit(value) {
     split = Math.max(0, Math.min(1, value));
@@ -242,8 +246,7 @@ export function compare(source) {
   const watcher = new ResizeObserver(layOut);
   watcher.observe(stage);
   const forgetRatio = onRatio(layOut);
-  /** What the buttons do, by the keys that they name. */
-  element.keys = {'+': () => zoomTo(zoom * 2), '=': () => zoomTo(zoom * 2), '-': () => zoomTo(zoom / 2), 0: fit, 1: () => zoomTo(1 / ratio())};
+  element.keys = keys;
   element.look = () => ({zoom, isFit, split, x: x / full.width, y: y / full.height});
   /** The service is there again. What it did not answer is asked for once more. */
   element.again = () => {
