@@ -82,6 +82,32 @@ import Testing
         #expect(try raw.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM encodings") } == 2)
     }
 
+    @Test(arguments: [false, true]) func `a power loss while the database was made is no reason not to open it`(
+        _ onlyReads: Bool
+    ) throws {
+        // In the middle of a transaction, as in the one that gives a new database the journal mode WAL, both files are copied.
+        let raw = try DatabaseQueue(path: folder.file("raw.sqlite"))
+        let path = folder.file("penumbra.sqlite")
+        try raw.writeWithoutTransaction { database in
+            try database.execute(sql: "CREATE TABLE first (a); PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE")
+            try database.execute(sql: "INSERT INTO first VALUES (zeroblob(100000)); CREATE TABLE second (a)")
+            try FileManager.default.copyItem(atPath: folder.file("raw.sqlite"), toPath: path)
+            try FileManager.default.copyItem(atPath: folder.file("raw.sqlite-journal"), toPath: path + "-journal")
+            try database.execute(sql: "ROLLBACK")
+        }
+        #expect(throws: DatabaseError.self) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            _ = try DatabaseQueue(path: path, configuration: configuration).read { try $0.tableExists("first") }
+        }
+        if onlyReads {
+            #expect(try JobStore.unmigrated(at: path) == nil)
+        } else {
+            #expect(try JobStore.existing(at: path)?.read { try $0.recipes() } == [:])
+        }
+        #expect(!FileManager.default.fileExists(atPath: path + "-journal"))
+    }
+
     /// Makes of the database what the version before had.
     private func goBack() throws {
         let raw = try DatabaseQueue(path: folder.file("penumbra.sqlite"))

@@ -51,12 +51,30 @@ package final class JobStore: Sendable {
         }
     }
 
-    /// Opens an existing database only for ``read(_:)``. The database is not changed.
+    /// Opens an existing database only for ``read(_:)``. The database is not changed, but for a transaction that a power
+    /// loss has interrupted, which is taken back.
     package convenience init(readOnly path: String, timeout: Double = 60) throws(StoreError) {
         var configuration = Self.configuration
         configuration.busyMode = .timeout(timeout)
+        try Self.takeBackInterruptedTransaction(path, configuration)
         configuration.readonly = true
         try self.init(path, configuration) { _ in }
+    }
+
+    /// Until a new database has the journal mode WAL, its transactions are kept in a file `-journal`. If the power is lost
+    /// then, whoever opens the database next has to take the transaction back, and connections that only read cannot.
+    private static func takeBackInterruptedTransaction(
+        _ path: String, _ configuration: Configuration
+    ) throws(StoreError) {
+        guard access(path + "-journal", F_OK) == 0 else { return }
+        do {
+            // Any read takes it back, unless another process is in the middle of it.
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+            try queue.close()
+        } catch {
+            throw StoreError(path: path, error)
+        }
     }
 
     /// Opens a database without migrating it or waiting for others. Nil if there is no database, or another process is
