@@ -147,8 +147,13 @@ actor EscapeRuns {
         let victim = Process()
         victim.executableURL = URL(filePath: "/bin/sleep")
         victim.arguments = ["600"]
+        // If it outlived the tests, they would not end before it.
+        (victim.standardInput, victim.standardOutput, victim.standardError) = (
+            FileHandle.nullDevice, FileHandle.nullDevice, FileHandle.nullDevice
+        )
         try victim.run()
-        defer { victim.terminate() }
+        // It may ignore other signals, because attempts may change what it does with them, and the test's process starts it.
+        defer { kill(victim.processIdentifier, SIGKILL) }
 
         var run = EscapeRun(workspace: workspace)
         var next = 0

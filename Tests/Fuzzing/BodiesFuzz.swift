@@ -34,7 +34,7 @@ extension JSONValue {
     fileprivate var isComparable: Bool {
         switch self {
         case .null, .truth, .text: true
-        case .number(let text): Double(text).map { $0.isFinite && ($0 == 0 || $0.magnitude > 1e-300) } ?? false
+        case .number(let text): JSONTree.isComparable(text)
         case .list(let items): items.allSatisfy(\.isComparable)
         case .object(let object): object.members.values.allSatisfy(\.isComparable)
         }

@@ -41,6 +41,12 @@ indirect enum JSONTree: Decodable, Equatable {
         return .number(try value.decode(Double.self))
     }
 
+    /// Whether Foundation reads a number as others do. It refuses numbers that are too large or too small, and `0e1`.
+    static func isComparable(_ number: String) -> Bool {
+        guard let value = Double(number), !number.lowercased().hasPrefix("0e") else { return false }
+        return value.isFinite && (value == 0 || value.magnitude > 1e-300)
+    }
+
     /// Nil if Foundation refuses the text.
     init?(_ bytes: [UInt8]) {
         guard let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(bytes)) else { return nil }

@@ -57,6 +57,10 @@ import Testing
         #expect(!pattern.matches("/x/site[1]/a.png"))
     }
 
+    @Test(arguments: ["/**", "/*", "/"]) func `the folder of everything is no file`(_ pattern: String) {
+        #expect(!GlobPattern(pattern, in: "/photos").matches("/"))
+    }
+
     @Test func `many alternatives in a folder's name are none`() {
         let name = String(repeating: "{a,b}", count: 12)
         #expect(!GlobPattern("*.png", in: "/x/\(name)").isTooWide)

@@ -54,6 +54,26 @@ import WorkerProtocol
         #expect(Set(farm.retired.map(\.slot)).isSubset(of: [SlotID(1)]))
     }
 
+    /// Names that need the size of each picture make a survey of headers, whose successes clear no faults.
+    @Test(arguments: 1...5) func `the only slot is not to blame for what it did later`(failures: Int) throws {
+        var farm = Farm(.make(workers: 1, frames: 6, time: .seconds(1e6)))
+        farm.send(.tick)
+        farm.send(.workerReady(WorkerID(1, slot: SlotID(1))))
+        farm.offer((1...6).map { .make($0, goal: .survey) })
+        var failed: Set<TaskID> = []
+        while let lease = farm.running.first {
+            if failed.count < failures, failed.insert(lease.task).inserted {
+                farm.crash(lease, .brokeProtocol("noise"), replacement: 10 + failed.count)
+                farm.send(.tick, at: farm.now + .seconds(60))
+            } else {
+                farm.finish(lease)
+            }
+        }
+        #expect(failed.count == failures)
+        #expect(farm.finished == .some(nil))
+        #expect(farm.outcomes.count == 6)
+    }
+
     private func twoSlots() -> Farm {
         var farm = Farm(.make(workers: 2, frames: 12, time: .seconds(1e6)))
         farm.begin(workers: 2, frames: 12)

@@ -189,11 +189,31 @@ static void begin(struct program *program) {
     answer(program, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
+/* Has the calls in blocks of so many numbers, because the kernel tries each number when it gets a program: most numbers pass a block by one
+   line. Half of the time that this takes is saved. */
+enum { BLOCK = 32 };
+
 static void refuse(struct program *program, const struct call *calls, int count) {
-    for (int index = 0; index < count; index++) {
-        test(program, BPF_JEQ, (unsigned)calls[index].number, 0, 1);
-        answer(program, verdict_of(calls[index].error));
+    unsigned short ends[NEWEST / BLOCK + 1];
+    int blocks = 0;
+    for (int first = 0; first <= NEWEST; first += BLOCK) {
+        const unsigned short start = program->count;
+        test(program, BPF_JGE, (unsigned)(first + BLOCK), 0, 0);
+        for (int index = 0; index < count; index++) {
+            if (calls[index].number < first || calls[index].number >= first + BLOCK) continue;
+            test(program, BPF_JEQ, (unsigned)calls[index].number, 0, 1);
+            answer(program, verdict_of(calls[index].error));
+        }
+        if (program->count == start + 1) {
+            program->count = start;
+            continue;
+        }
+        ends[blocks++] = program->count;
+        add(program, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
+        program->lines[start].jt = (unsigned char)(program->count - start - 1);
     }
+    /* The end of each block leads behind the last one. */
+    for (int block = 0; block < blocks; block++) program->lines[ends[block]].k = program->count - ends[block] - 1u;
 }
 
 /* The call fails unless the argument is one of the values. */

@@ -115,31 +115,43 @@ extension Confinement {
         return stat("/", &root) == 0 && root.st_dev == status.st_dev && root.st_ino == status.st_ino
     }
 
-    /// Lets this thread read and write nothing but some places, for ever. Open files stay as they are.
+    /// Makes rules that let a thread read and write nothing but some places. Open files stay as they are.
     ///
     /// - Parameter places: absolute paths. Those that are missing are left out.
-    /// - Returns: 0, or a negative error code if the kernel cannot do it.
-    static func restrictThread(toReading places: [String], writing folders: [String]) -> Int32 {
+    /// - Returns: a descriptor of the rules, or a negative error code if the kernel cannot do it.
+    static func makeRules(toRead places: [String], toWrite folders: [String]) -> Int32 {
         guard case .version(let version) = Landlock.support else { return min(confinement_version(), -EOPNOTSUPP) }
         let rules = confinement_make_rules(handled(version))
         guard rules >= 0 else { return rules }
-        defer { close(rules) }
-        let all = places.map { ($0, readingAlone) } + folders.map { ($0, writing & handled(version)) }
-        for (place, rights) in all {
-            // A place that cannot be opened cannot be read either. Links in paths are the user's own or root's.
-            let opened = confinement_open(place, 1)
-            guard opened >= 0 else { continue }
-            defer { close(opened) }
-            var status = stat()
-            guard fstat(opened, &status) == 0, !isEverything(status) else { continue }
-            let isFolder = status.st_mode & S_IFMT == S_IFDIR
-            // Everybody could put files of others there, by second names. The worker's own folders are closed to others.
-            guard !isFolder || status.st_mode & S_IWOTH == 0 else { continue }
-            let code = confinement_allow(rules, opened, isFolder ? rights : CONFINEMENT_READ_FILE)
-            // Some files have no place in a hierarchy of folders, so no rule can name them.
-            guard code == 0 || code == -EBADFD else { return code }
+        var code = allow(rules, toRead: places)
+        for folder in folders where code >= 0 { code = allow(rules, folder, writing & handled(version)) }
+        if code >= 0 { code = confinement_allow_libraries(rules, readingAlone) }
+        guard code < 0 else { return rules }
+        close(rules)
+        return code
+    }
+
+    /// - Returns: 0, or a negative error code.
+    static func allow(_ rules: Int32, toRead places: [String]) -> Int32 {
+        for place in places {
+            let code = allow(rules, place, readingAlone)
+            guard code >= 0 else { return code }
         }
-        let code = confinement_allow_libraries(rules, readingAlone)
-        return code < 0 ? code : confinement_enter(rules)
+        return 0
+    }
+
+    private static func allow(_ rules: Int32, _ place: String, _ rights: UInt64) -> Int32 {
+        // A place that cannot be opened cannot be read either. Links in paths are the user's own or root's.
+        let opened = confinement_open(place, 1)
+        guard opened >= 0 else { return 0 }
+        defer { close(opened) }
+        var status = stat()
+        guard fstat(opened, &status) == 0, !isEverything(status) else { return 0 }
+        let isFolder = status.st_mode & S_IFMT == S_IFDIR
+        // Everybody could put files of others there, by second names. The worker's own folders are closed to others.
+        guard !isFolder || status.st_mode & S_IWOTH == 0 else { return 0 }
+        let code = confinement_allow(rules, opened, isFolder ? rights : CONFINEMENT_READ_FILE)
+        // Some files have no place in a hierarchy of folders, so no rule can name them.
+        return code == -EBADFD ? 0 : code
     }
 }

@@ -110,7 +110,9 @@ package struct GlobPattern: Hashable, Sendable {
 
     /// - Parameter path: A path that may not be UTF-8.
     package func matches(_ path: [UInt8]) -> Bool {
-        accepts(PathBytes.name(of: path), at: positions(in: PathBytes.folder(of: path)))
+        let name = PathBytes.name(of: path)
+        // The path `/` has none.
+        return !name.isEmpty && accepts(name, at: positions(in: PathBytes.folder(of: path)))
     }
 }
 

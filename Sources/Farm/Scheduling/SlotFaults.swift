@@ -1,9 +1,9 @@
 /// The faults of worker slots.
 ///
 /// A fault counts against a slot once the same task has succeeded in another slot, because then the picture was not to
-/// blame. A task that fails everywhere is quarantined and counts against no slot. A worker that ends while idle counts
-/// at once, because no picture can be to blame. A success of the slot clears its faults, unless the task only read a
-/// header.
+/// blame. A task that fails everywhere is quarantined and counts against no slot. Neither does one that succeeds later in
+/// the slot where it failed. A worker that ends while idle counts at once, because no picture can be to blame. A success
+/// of the slot clears its faults, unless the task only read a header.
 struct SlotFaults: Sendable {
     /// This number of faults without a success between them retires a slot.
     static let faultLimit = 3
@@ -45,7 +45,7 @@ struct SlotFaults: Sendable {
         if task.kind != .probe, task.kind != .compare { clear(slot) }
         guard !failures.isEmpty, let failed = failures[task.frame]?.removeValue(forKey: task.kind) else { return [] }
         if failures[task.frame]?.isEmpty == true { failures[task.frame] = nil }
-        for other in failed where records[other]?.open.remove(task) != nil {
+        for other in failed where records[other]?.open.remove(task) != nil && other != slot {
             records[other]?.proven.insert(task.frame)
         }
         return failed

@@ -121,6 +121,7 @@ struct InstalledPlugins: Sendable {
             conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + Self.standardFolders
             + [PluginFolder(Self.programFolder, isImplicit: true)]
         let sandbox = sandbox.reading(folders.map(\.path))
+        let prepared = PreparedSandbox(sandbox)
         let loader = PluginLoader(
             reservedNames: Self.reservedNames,
             policy: PluginPolicy(
@@ -129,10 +130,10 @@ struct InstalledPlugins: Sendable {
             isCancelled: CancellationQuestion { cancellation.isCancelled },
             trial: PluginTrial(
                 known: conditions.refused,
-                confine: { sandbox.opening($0).enterTrial() }))
+                confine: { prepared.enterTrial(opening: $0) }))
         var report = SandboxReport.off
         let loaded = try loader.load(folders) { (libraries) throws(WorkerSandboxError) in
-            report = try sandbox.opening(libraries).enter()
+            report = try prepared.enter(opening: libraries)
         }
         self.sandbox = report
         (plugins, problems) = (loaded.plugins, sandbox.unreadable + loaded.problems)

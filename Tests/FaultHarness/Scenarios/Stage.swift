@@ -93,7 +93,7 @@ struct ProgramRun {
         let lines = output.split(separator: "\n").filter { line in
             [#""state":"failed""#, #""stopped":"#, #""event":"problem""#].contains { line.contains($0) }
         }
-        return String((text + lines.joined(separator: "; ")).prefix(900))
+        return String((text + lines.joined(separator: "; ")).prefix(4000))
     }
 }
 
