@@ -42,4 +42,21 @@ import Testing
         let second = try await run()
         #expect(second.output.contains("0 published, \(outputs.count) skipped"), "\(second.output)\(second.errors)")
     }
+    /// Workers make these folders elsewhere, and the coordinator moves them.
+    @Test func `folders and tiles of Deep Zoom outputs belong to the group, too`() async throws {
+        let group: gid_t = getuid() == 0 ? 4711 : getgid()
+        try workspace.writeManifest(output: "shared/{stem}.dzi")
+        let shared = "\(workspace.path)/shared"
+        try FileManager.default.createDirectory(atPath: shared, withIntermediateDirectories: false)
+        #expect(chown(shared, uid_t.max, group) == 0 && chmod(shared, 0o2775) == 0)
+        let result = try await run()
+        #expect(result.code == 0, "\(result.errors)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: shared).filter { !$0.hasPrefix(".") }
+        #expect(names.contains { $0.hasSuffix("/0_0.jpeg") || $0.hasSuffix("/0_0.jpg") }, "\(names)")
+        for name in names {
+            let found = try status("shared/\(name)")
+            #expect(found.st_gid == group, "\(name)")
+            #expect(found.st_mode & 0o7777 == (found.st_mode & S_IFMT == S_IFDIR ? 0o2775 : 0o664), "\(name)")
+        }
+    }
 }

@@ -24,6 +24,14 @@ import Testing
         )
     }
 
+    @Test func `root is told what no sandbox takes away`() {
+        #expect(
+            SandboxText.warning(isRoot: true)
+                == "note  penumbra runs as root, whose workers have root's rights to all files that they can open; run it as a user of its own"
+        )
+        #expect(SandboxText.warning(isRoot: false) == nil)
+    }
+
     @Test func `that of a node names the element`() {
         #expect(
             lines(whole, node: "element 12_0 on n2") == [

@@ -57,5 +57,12 @@ package enum SandboxText {
             + "run, and read the folders of their outputs"
     }
 
+    /// What no sandbox takes away. Nil for other users than root.
+    package static func warning(isRoot: Bool) -> String? {
+        isRoot
+            ? "note  penumbra runs as root, whose workers have root's rights to all files that they can open; run it as a user of its own"
+            : nil
+    }
+
     private static let unconfined = "workers can do what you can do"
 }

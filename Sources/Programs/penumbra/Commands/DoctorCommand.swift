@@ -159,6 +159,7 @@ struct DoctorCommand: AsyncParsableCommand {
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(VisibleText.line(plugin.description))") }
             for line in SandboxText.lines(of: catalog.sandbox, sandbox) { Console.print(line) }
             if let exception = SandboxText.exception(from: catalog.sandbox) { Console.print(exception) }
+            if let warning = SandboxText.warning(isRoot: geteuid() == 0) { Console.print(warning) }
             let readable = farm.settings.sandboxRead.value.map { VisibleText.line($0) }
             if sandbox.value != .off, !readable.isEmpty {
                 Console.print("note  sandbox_read: workers also read \(readable.joined(separator: ", "))")
