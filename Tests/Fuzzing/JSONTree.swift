@@ -44,7 +44,8 @@ indirect enum JSONTree: Decodable, Equatable {
     /// Whether Foundation reads a number as others do. It refuses numbers that are too large or too small, and `0e1`.
     static func isComparable(_ number: String) -> Bool {
         guard let value = Double(number), !number.lowercased().hasPrefix("0e") else { return false }
-        return value.isFinite && (value == 0 || value.magnitude > 1e-300)
+        if value == 0 { return !number.contains { ("1"..."9").contains($0) } }
+        return value.isFinite && value.magnitude > 1e-300
     }
 
     /// Nil if Foundation refuses the text.

@@ -138,12 +138,16 @@ struct TIFFDirectories {
         return [.short, .long, .long8].contains(type) && row[4..<4 + offsets.length].contains { $0 != 0 }
     }
 
-    /// The readable entries of the directory at `offset`. Malformed entries are omitted.
+    /// The readable entries of the directory at `offset`. Malformed entries are omitted. There are none at an offset in the
+    /// header, such as 0, which says that no directory follows. Cost: two reads.
     func directory(at offset: Int) -> [Entry] {
-        guard offset < size, let count = number(at: offset, bytes: offsets.countLength) else { return [] }
-        let start = offset + offsets.countLength
-        let room = min((size - start) / offsets.rowLength, 1 << 16)
-        return (0..<min(count, room)).compactMap { entry(at: start + offsets.rowLength * $0) }
+        guard offset >= offsets.headerPointer + offsets.length, offset < size,
+            let count = number(at: offset, bytes: offsets.countLength)
+        else { return [] }
+        let (start, length) = (offset + offsets.countLength, offsets.rowLength)
+        let room = min(count, (size - start) / length, 1 << 16)
+        guard let rows = bytes(in: start..<start + length * room) else { return [] }
+        return (0..<room).compactMap { entry(Array(rows[length * $0..<length * ($0 + 1)]), at: start + length * $0) }
     }
 
     /// The directory that an entry points to.
@@ -176,10 +180,6 @@ struct TIFFDirectories {
     /// The first value of an entry of 16-bit or 32-bit integers.
     func number(of entry: Entry) -> Int? {
         [.short, .long].contains(entry.type) ? number(at: entry.range.lowerBound, bytes: entry.type.size) : nil
-    }
-
-    private func entry(at offset: Int) -> Entry? {
-        bytes(in: offset..<offset + offsets.rowLength).flatMap { entry($0, at: offset) }
     }
 
     /// Reads an entry. Short values are stored in the entry itself.
