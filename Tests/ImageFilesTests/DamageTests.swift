@@ -214,6 +214,15 @@ import Testing
         #expect(try workspace.load("whole.exr").header.height == 2)
     }
 
+    @Test func `an OpenEXR that states an absurd width is refused before it is decoded`() throws {
+        let builder = OpenEXRBuilder(
+            width: 3, rgba: Array(repeating: [0, 0, 0, 1], count: 6), statedWidth: 134_217_776)
+        let path = try workspace.write(builder.build(), to: "wide.exr")
+        #expect(
+            failure("wide.exr")?.description
+                == "\(path): broken OpenEXR: it states 134217776 × 2 pixels, and no side may have more than 10000000")
+    }
+
     @Test func `an OpenEXR that was not written to its end is refused`() throws {
         var bytes = OpenEXRBuilder(width: 1, rgba: Array(repeating: [0, 0, 0, 1], count: 3)).build()
         // The table ends before the lines, of which each has 24 bytes.

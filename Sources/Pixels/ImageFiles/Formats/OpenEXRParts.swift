@@ -62,9 +62,8 @@ struct OpenEXRParts {
             offset += 1
         }
         table = offset
-        guard header.window.count == 4, (1...Self.longestSide).contains(width),
-            (1...Self.longestSide).contains(height), !header.channels.isEmpty, !header.isTiled || header.tile != nil,
-            Int(header.compression) < Compression.lines.count
+        guard header.window.count == 4, width > 0, height > 0, !header.channels.isEmpty,
+            !header.isTiled || header.tile != nil, Int(header.compression) < Compression.lines.count
         else { return nil }
         for channel in header.channels.values {
             samplings[[channel.columns, channel.rows], default: 0] += channel.bytes
@@ -141,6 +140,10 @@ struct OpenEXRParts {
 
     /// The first part that is too short, in words. Nil if there is none, and for parts that OpenEXR does not read.
     var damage: String? {
+        // libvips would first ask for memory for whole lines, and end the process if it gets none.
+        guard max(width, height) <= Self.longestSide else {
+            return "it states \(width) × \(height) pixels, and no side may have more than \(Self.longestSide)"
+        }
         let isMeasured =
             [Compression.none, Compression.runLengths].contains(header.compression)
             || Compression.zip.contains(header.compression)
