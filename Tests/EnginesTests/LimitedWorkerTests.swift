@@ -8,8 +8,12 @@ import TestSupport
 import Testing
 import WorkerProtocol
 
-/// Real workers that are limited during their tasks.
-@Suite struct LimitedWorkerTests {
+/// Real workers that are limited during their tasks. `Scripts/test-sanitized` sets the variable.
+@Suite(
+    .enabled(
+        if: ProcessInfo.processInfo.environment["PENUMBRA_TEST_SANITIZER"] == nil,
+        "the shadow memory of a sanitizer is larger than a worker may have"))
+struct LimitedWorkerTests {
     private let folder: TemporaryFolder
     private let worker: WorkerCommand
 
