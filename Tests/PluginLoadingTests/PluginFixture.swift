@@ -74,3 +74,12 @@ struct PluginFixture {
         }
     }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// For tests whose process has a child that tries plugins. `Scripts/test-sanitized` sets the variable.
+    static var triesPlugins: Self {
+        .enabled(
+            if: ProcessInfo.processInfo.environment["PENUMBRA_TEST_SANITIZER"] != "thread",
+            "the child of a process with threads may wait for ever for locks of ThreadSanitizer")
+    }
+}

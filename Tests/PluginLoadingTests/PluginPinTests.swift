@@ -50,7 +50,7 @@ struct PluginPinTests {
             ])
     }
 
-    @Test func `a pinned library that is no library is named by its path`() throws {
+    @Test(.triesPlugins) func `a pinned library that is no library is named by its path`() throws {
         let path = fixture.folder.file("libtext.so")
         try "no library".write(toFile: path, atomically: true, encoding: .utf8)
         let digest = try #require(SHA256.digest(ofFile: path))
@@ -62,7 +62,7 @@ struct PluginPinTests {
             ])
     }
 
-    @Test func `pinned libraries are told from each other, however many there are`() throws {
+    @Test(.triesPlugins) func `pinned libraries are told from each other, however many there are`() throws {
         let paths = try [fixture.build("spread"), fixture.build("threshold"), fixture.build("mirror")]
         let pins = try paths.map { path in
             let digest = try #require(SHA256.digest(ofFile: path))

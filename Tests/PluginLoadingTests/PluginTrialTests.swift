@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Libraries that must not be opened in this process are found out in another one.
-struct PluginTrialTests {
+@Suite(.triesPlugins) struct PluginTrialTests {
     private let fixture: PluginFixture
 
     init() throws {
