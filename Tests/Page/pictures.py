@@ -408,10 +408,10 @@ def made_up(page, answers, check):
     browser.key('0')
     check('0 fits it again', browser.wait("!document.querySelector('.compare .note').textContent.includes('exact')"), page.text('.compare .note'))
     # Before the browser has laid it out.
-    browser.run("""new MutationObserver((_, me) => {
+    browser.run("""(before => new MutationObserver((_, me) => {
         const canvas = document.querySelector('.compare canvas');
-        if (canvas) { me.disconnect(); canvas.dispatchEvent(new KeyboardEvent('keydown', {key: '+'})); }
-    }).observe(document.getElementById('view'), {childList: true, subtree: true})""")
+        if (canvas && canvas !== before) { me.disconnect(); canvas.dispatchEvent(new KeyboardEvent('keydown', {key: '+'})); }
+    }).observe(document.getElementById('view'), {childList: true, subtree: true}))(document.querySelector('.compare canvas'))""")
     page.go(f'#/runs/{LIVE}/frames/4')
     check('a key may come as early as the picture', browser.wait("/^[1-9][0-9]* %, exact pixels$/.test(document.querySelector('.compare .note').textContent)"), page.text('.compare .note'))
     answers.percent, answers.tag = 40, 'three'
