@@ -89,8 +89,8 @@ import Testing
         let raw = try DatabaseQueue(path: folder.file("raw.sqlite"))
         let path = folder.file("penumbra.sqlite")
         try raw.writeWithoutTransaction { database in
-            try database.execute(sql: "CREATE TABLE first (a); PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE")
-            try database.execute(sql: "INSERT INTO first VALUES (zeroblob(100000)); CREATE TABLE second (a)")
+            try database.execute(sql: "CREATE TABLE first (a); PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
+            try database.execute(sql: "BEGIN IMMEDIATE; INSERT INTO first VALUES (zeroblob(100000))")
             try FileManager.default.copyItem(atPath: folder.file("raw.sqlite"), toPath: path)
             try FileManager.default.copyItem(atPath: folder.file("raw.sqlite-journal"), toPath: path + "-journal")
             try database.execute(sql: "ROLLBACK")
