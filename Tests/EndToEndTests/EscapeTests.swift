@@ -153,7 +153,7 @@ actor EscapeRuns {
         )
         try victim.run()
         // SIGTERM has left two of ten alive once, and nobody knows why.
-        defer { kill(victim.processIdentifier, SIGKILL) }
+        defer { if victim.isRunning { kill(victim.processIdentifier, SIGKILL) } }
 
         var run = EscapeRun(workspace: workspace)
         var next = 0

@@ -229,6 +229,23 @@ import Testing
         #expect(try await run(own) == "0 ")
     }
 
+    /// A child of the worker opens the plugin first, and then the worker does.
+    @Test func `a plugin that is opened learns of its own process what it asks for, and nothing of the parent`()
+        async throws
+    {
+        let body = """
+            int own = open("/proc/self/status", O_RDONLY), maps = open("/proc/self/maps", O_RDONLY);
+            char path[64]; snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+            if (own < 0 || maps < 0 || open(path, O_RDONLY) >= 0) abort();
+            """
+        try await workspace.buildPlugin("evil", render: "copy(tile);", atLoad: body)
+        try workspace.writeManifest(inputs: "photos/a.png", filters: "[evil]", output: "out/{stem}.png")
+        let result = try await Program.run(
+            "run", "job.yaml", in: workspace,
+            environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins", "PENUMBRA_SANDBOX": "require"])
+        #expect("\(result.code) \(result.errors)" == "0 ")
+    }
+
     @Test func `a folder that everybody may write to is not read, and that is told`() async throws {
         try FileManager.default.createDirectory(atPath: "\(workspace.path)/open", withIntermediateDirectories: true)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: "\(workspace.path)/open")

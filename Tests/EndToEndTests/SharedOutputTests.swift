@@ -42,8 +42,10 @@ import Testing
         let second = try await run()
         #expect(second.output.contains("0 published, \(outputs.count) skipped"), "\(second.output)\(second.errors)")
     }
+
     /// Workers make these folders elsewhere, and the coordinator moves them.
     @Test func `folders and tiles of Deep Zoom outputs belong to the group, too`() async throws {
+        // Only root can choose a group that new files would not have anyway.
         let group: gid_t = getuid() == 0 ? 4711 : getgid()
         try workspace.writeManifest(output: "shared/{stem}.dzi")
         let shared = "\(workspace.path)/shared"

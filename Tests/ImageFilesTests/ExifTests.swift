@@ -34,6 +34,16 @@ import Testing
         }
     }
 
+    @Test func `of two maker notes the first one is kept, and the other one does not take its bytes`() throws {
+        let builder = ExifBuilder(
+            main: [.text(0x010F, "A maker")],
+            exif: [.bytes(0x927C, Array("first".utf8)), .bytes(0x927C, Array("second and longer".utf8))])
+        let kept = try #require(keep(builder.build()))
+        #expect(kept.firstRange(of: Array("first".utf8)) != nil)
+        #expect(kept.firstRange(of: Array("second".utf8)) == nil)
+        #expect(keep(kept) == kept)
+    }
+
     @Test func `a maker note that hides a picture goes`() throws {
         let note = Array("NOTE".utf8) + ExifBuilder.jpegLikeBytes
         let kept = try #require(keep(ExifBuilder.full(makerNote: note)))

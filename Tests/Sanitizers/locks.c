@@ -3,6 +3,7 @@
 //
 // - Swift's `Mutex`: modules take and give back a free lock themselves. While threads wait for it, Swift's library does.
 // - Copies on write: a thread may change an array in place after all others have given up their copies.
+// - Continuations: a task may be resumed before it waits.
 // - GLib's locks, by which threads of libvips wait for each other.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -120,7 +121,9 @@ ASYNC void swift_continuation_await(struct continuation *continuation) {
     static ASYNC void (*function)(struct continuation *);
     NEXT(function, "swift_continuation_await");
     while (atomic_flag_test_and_set_explicit(&is_busy, memory_order_acquire)) {}
-    const size_t place = place_of(NULL);
+    // A task that is never resumed leaves its place behind. The memory of its continuation may be another one's now.
+    size_t place = place_of(continuation);
+    if (place == sizeof waiting / sizeof *waiting) place = place_of(NULL);
     // More tasks than that do not wait at once. The others go on as they would without this file.
     if (place < sizeof waiting / sizeof *waiting) {
         waiting[place].continuation = continuation;

@@ -5,7 +5,7 @@ import Planning
 import Synchronization
 
 /// A sandbox whose rules of Landlock are made, but not in force. A process and the child that tries its plugins enter the same rules, so
-/// that the places are opened once.
+/// that most places are opened once. Each of them adds what it may read of itself.
 package final class PreparedSandbox: Sendable {
     private let sandbox: WorkerSandbox
     /// An open descriptor, or a negative error code. Nil without places.
@@ -36,6 +36,7 @@ package final class PreparedSandbox: Sendable {
     package func enter(opening libraries: [String]) throws(WorkerSandboxError) -> SandboxReport {
         let mode = sandbox.mode
         guard mode != .off else { return .off }
+        defer { closeRules() }
         let threads = calls_threads()
         guard threads <= 1 else { throw .tooManyThreads(threads) }
         let files = threads < 0 ? 0 : limitFiles(opening: libraries)
@@ -67,7 +68,7 @@ package final class PreparedSandbox: Sendable {
         defer { closeRules() }
         guard let rules = rules.withLock(\.self) else { return confinement_hide_processes() }
         guard rules >= 0 else { return rules }
-        let code = Confinement.allow(rules, toRead: libraries.map { realPath($0) })
+        let code = Confinement.allow(rules, toRead: WorkerPlaces.ofThisProcess + libraries.map { realPath($0) })
         return code < 0 ? code : confinement_enter(rules)
     }
 

@@ -66,7 +66,7 @@ package struct WorkerPlaces: Hashable, Sendable {
         }
     }
 
-    /// All of them but the folders of loaded libraries.
+    /// All of them but the folders of loaded libraries, and ``ofThisProcess``.
     ///
     /// - Parameter variable: reads a variable of the environment. The user may have fonts at home, and libraries elsewhere.
     package func all(variable: (String) -> String?) -> [String] {
@@ -82,6 +82,11 @@ package struct WorkerPlaces: Hashable, Sendable {
             .filter { PathNames.isAbsolute($0) && $0 != "/" }
     }
 
+    /// What a process reads of itself. A rule that another process makes of these paths names the files of that one.
+    static let ofThisProcess = [
+        "maps", "status", "stat", "statm", "timers", "limits", "auxv", "cgroup", "comm", "fd", "fdinfo",
+    ].map { "/proc/self/\($0)" }
+
     private static let system = [
         // Libraries, the modules of libvips, tables of the C library.
         "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/lib", "/lib32", "/lib64",
@@ -91,10 +96,7 @@ package struct WorkerPlaces: Hashable, Sendable {
         "/usr/share", "/usr/local/share/fonts", "/etc/fonts", "/var/cache/fontconfig", "/etc/localtime",
         "/etc/timezone",
         "/etc/locale.alias", "/etc/ssl/openssl.cnf",
-        // This process itself, and what the C library asks of the machine.
-        "/proc/self/maps", "/proc/self/status", "/proc/self/stat", "/proc/self/statm", "/proc/self/timers",
-        "/proc/self/limits",
-        "/proc/self/auxv", "/proc/self/cgroup", "/proc/self/comm", "/proc/self/fd", "/proc/self/fdinfo",
+        // What the C library asks of the machine.
         "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems",
         "/proc/sys/vm/overcommit_memory",
         "/sys/devices/system/cpu", "/sys/devices/system/node", "/dev/null", "/dev/zero", "/dev/urandom",

@@ -1,9 +1,9 @@
 /// The faults of worker slots.
 ///
 /// A fault counts against a slot once the same task has succeeded in another slot, because then the picture was not to
-/// blame. A task that fails everywhere is quarantined and counts against no slot. Neither does one that succeeds later in
-/// the slot where it failed. A worker that ends while idle counts at once, because no picture can be to blame. A success
-/// of the slot clears its faults, unless the task only read a header.
+/// blame. A task that fails everywhere is quarantined and counts against no slot. A slot in which the task succeeds later
+/// is not to blame for it either. A worker that ends while idle counts at once, because no picture can be to blame. A
+/// success of the slot clears its faults, unless the task only read a header.
 struct SlotFaults: Sendable {
     /// This number of faults without a success between them retires a slot.
     static let faultLimit = 3

@@ -90,7 +90,12 @@ extension ExifDocument {
             found[directory] = directories.directory(under: pointer)
         }
         found[.main]?.removeAll { ExifTag.ofPixelData.contains($0.tag) }
-        found = found.mapValues { list in list.filter { !$0.type.isDirectory } }  // their offsets would be wrong
+        found = found.mapValues { list in
+            // A tag must not occur twice. Of two maker notes, one would get the other's bytes.
+            var tags: Set<UInt16> = []
+            // The offsets of other directories would be wrong.
+            return list.filter { !$0.type.isDirectory && tags.insert($0.tag).inserted }
+        }
         let total = found.values.joined().reduce(0) { $0 + $1.range.count }
         guard total > 0, total <= limit else { return nil }
         isLittleEndian = directories.isLittleEndian
