@@ -4,8 +4,10 @@ import Glibc
 import Planning
 import Synchronization
 
-/// A sandbox whose rules of Landlock are made, but not in force. A process and the child that tries its plugins enter the same rules, so
-/// that most places are opened once. Each of them adds what it may read of itself.
+/// A sandbox before it is entered: the rules of Landlock are made, and are not in force yet.
+///
+/// A process enters them, and so does the child that tries its plugins. So most places are opened once. Each process adds its own
+/// files in `/proc`.
 package final class PreparedSandbox: Sendable {
     private let sandbox: WorkerSandbox
     /// An open descriptor, or a negative error code. Nil without places.
@@ -31,7 +33,7 @@ package final class PreparedSandbox: Sendable {
     ///
     /// - Parameter libraries: what the process opens, too. If a library is a link to another folder, the rest of that folder stays
     ///   closed, because it may be the user's home.
-    /// - Precondition: it has one thread, because a filter holds for a thread and those that it starts.
+    /// - Precondition: it has one thread. A filter holds for the thread that enters it, and for those that this one starts.
     /// - Throws: if the mode requires what is missing, or if the process has more threads.
     package func enter(opening libraries: [String]) throws(WorkerSandboxError) -> SandboxReport {
         let mode = sandbox.mode

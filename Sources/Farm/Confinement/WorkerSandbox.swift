@@ -45,7 +45,7 @@ package struct WorkerSandbox: Hashable, Sendable {
         return WorkerSandbox(mode: mode, reach: .places(places))
     }
 
-    /// The same sandbox, whose process may open one library, and read all of its folder.
+    /// The same sandbox. Its process may also open one library, and read the library's folder.
     package func checking(_ library: String) -> WorkerSandbox {
         let path = realPath(library)
         return reading([path] + [PathNames.folder(of: path)].compactMap(\.self))
@@ -67,10 +67,7 @@ package struct WorkerSandbox: Hashable, Sendable {
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 
-    /// Confines this process for ever. Cost: half a millisecond.
-    ///
-    /// - Precondition: it has one thread, because a filter holds for a thread and those that it starts.
-    /// - Throws: if the mode requires what is missing, or if the process has more threads.
+    /// Confines this process for ever, as ``PreparedSandbox/enter(opening:)`` does.
     package func enter() throws(WorkerSandboxError) -> SandboxReport { try PreparedSandbox(self).enter(opening: []) }
 
     enum Writing {

@@ -61,8 +61,8 @@ package final class JobStore: Sendable {
         try self.init(path, configuration) { _ in }
     }
 
-    /// Until a new database has the journal mode WAL, its transactions are kept in a file `-journal`. If the power is lost
-    /// then, whoever opens the database next has to take the transaction back, and connections that only read cannot.
+    /// Until a new database has the journal mode WAL, its transactions are kept in a file `-journal`. After a power loss at
+    /// that time, the next connection has to take the transaction back. A connection that only reads cannot.
     private static func takeBackInterruptedTransaction(
         _ path: String, _ configuration: Configuration
     ) throws(StoreError) {

@@ -138,7 +138,8 @@ struct OpenEXRParts {
 
     // MARK: The parts
 
-    /// The first part that is too short, in words. Nil if there is none, and for parts that OpenEXR does not read.
+    /// A side that is too long, or the first part that is too short, in words. Nil if there is none, and for parts that OpenEXR
+    /// does not read.
     var damage: String? {
         // libvips would first ask for memory for whole lines, and end the process if it gets none.
         guard max(width, height) <= Self.longestSide else {

@@ -31,8 +31,9 @@ export function compare(source) {
   const stage = h('div.stage', canvas, covers.before, covers.after, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
   // Somebody may press a key before the browser has told the stage's size.
   const laidOut = body => () => { if (!width) layOut(); if (width) body(); };
+  const zoomIn = laidOut(() => zoomTo(zoom * 2));
   /** What the buttons do, by the keys that they name. */
-  const zoomIn = laidOut(() => zoomTo(zoom * 2)), keys = {'+': zoomIn, '=': zoomIn, '-': laidOut(() => zoomTo(zoom / 2)), 0: laidOut(() => fit()), 1: laidOut(() => zoomTo(1 / ratio()))};
+  const keys = {'+': zoomIn, '=': zoomIn, '-': laidOut(() => zoomTo(zoom / 2)), 0: laidOut(() => fit()), 1: laidOut(() => zoomTo(1 / ratio()))};
   const element = h('div.compare', stage, h('div', {class: 'tools'},
     // The sides of the line, as they are above it.
     both ? h('span.slide', h('span', 'all after'), slider, h('span', 'all before')) : null,
