@@ -35,6 +35,46 @@ extension LedgerTests {
         #expect(known(try self.ledger(of: job()).contents) == known(records + [record]))
     }
 
+    private func putFolderInPlaceOfIndex() throws {
+        try FileManager.default.removeItem(atPath: index)
+        try FileManager.default.createDirectory(atPath: index, withIntermediateDirectories: false)
+    }
+
+    @Test func `an empty folder in place of the index is replaced while a run publishes`() throws {
+        let records = try publish(["out/a"], for: job())
+        let ledger = try ledger(of: job())
+        try putFolderInPlaceOfIndex()
+        let record = try output("out/b", by: ledger)
+        try ledger.publish([record])
+        try ledger.tidyIndexes { "\($0)/.penumbra-aside" }
+        #expect(try names == [".penumbra-index", "a", "b"])
+        try loseDatabase()
+        #expect(known(try self.ledger(of: job()).contents) == known(records + [record]))
+    }
+
+    @Test func `an empty folder in place of the index is replaced by a run that publishes nothing`() throws {
+        let records = try publish(["out/a"], for: job())
+        try putFolderInPlaceOfIndex()
+        try tidy(job())
+        try loseDatabase()
+        #expect(known(try ledger(of: job()).contents) == known(records))
+    }
+
+    @Test func `a folder with files in place of the index stays as it is, and the message says to move it`() throws {
+        try publish(["out/a"], for: job())
+        let ledger = try ledger(of: job())
+        try putFolderInPlaceOfIndex()
+        try write("a letter", to: "\(index)/letter")
+        let record = try output("out/b", by: ledger)
+        let message =
+            "\(index): cannot write the index of the outputs: Is a directory\n   = a folder that is not empty has this name: "
+            + "move it away, and run again"
+        #expect(#expect(throws: FileError.self) { try ledger.publish([record]) }?.message == message)
+        #expect(#expect(throws: FileError.self) { try tidy(job()) }?.message == message)
+        #expect(try String(contentsOfFile: "\(index)/letter", encoding: .utf8) == "a letter")
+        #expect(try names == [".penumbra-index", "a", "b"])
+    }
+
     @Test func `no index is written in a folder that took the place of the one that the run locked`() throws {
         let records = try publish(["out/a"], for: job())
         let ledger = try ledger(of: job())

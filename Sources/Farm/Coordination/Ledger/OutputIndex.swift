@@ -76,11 +76,14 @@ final class OutputIndex: Sendable {
     }
 
     private func error(_ code: Int32, _ action: String) -> FileError {
-        FileError(
-            path: path, code: code, action: action,
-            remedy: [EACCES, EPERM].contains(code)
-                ? "remove this file, or give it and its folder to the user who runs the job: the database has its "
-                    + "records" : nil)
+        let remedy: String? =
+            switch code {
+            case EACCES, EPERM:
+                "remove this file, or give it and its folder to the user who runs the job: the database has its records"
+            case EISDIR: "a folder that is not empty has this name: move it away, and run again"
+            default: nil
+            }
+        return FileError(path: path, code: code, action: action, remedy: remedy)
     }
 
     /// Appends published outputs and missing paths. Waits until the disk has them: after a power failure the
@@ -153,13 +156,13 @@ final class OutputIndex: Sendable {
 
     /// Appends bytes. If the file may not be written but the folder may, the file is replaced: a run by root
     /// leaves an index that only root may write. A link is replaced and not read, because another user may have
-    /// chosen its target.
+    /// chosen its target. An empty folder in place of the file is replaced, too.
     private func add(_ bytes: [UInt8], in folder: Int32) throws(FileError) -> Bool {
         do {
             try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true, calls: calls)
             return true
         } catch {
-            guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
+            guard [EACCES, EPERM, ELOOP, ENXIO, EISDIR].contains(error.code) else { throw error }
             // Lines that other users may have written are not copied.
             let old = try lines(in: folder).flatMap { $0.distrustReason == nil ? $0.bytes : nil }
             try replace(with: (old ?? []) + bytes, in: folder)
@@ -176,6 +179,7 @@ final class OutputIndex: Sendable {
             let folder = try SafeFolder(reopening: descriptor, self.folder, calls: calls)
             try folder.remove(temporary)
             try folder.create(temporary, bytes, mode: Self.mode, syncs: true)
+            folder.removeIfEmpty(Self.name)
             do throws(FileError) {
                 try folder.rename(temporary, as: Self.name)
             } catch {
@@ -188,6 +192,7 @@ final class OutputIndex: Sendable {
     }
 
     private func write(_ bytes: [UInt8], by temporary: String) throws(FileError) {
+        FileSystem.removeIfEmpty(path)
         do {
             try AtomicFile.write(bytes, to: path, by: temporary, mode: Self.mode)
         } catch {
