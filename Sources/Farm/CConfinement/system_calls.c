@@ -290,22 +290,18 @@ static int32_t enter(const struct program *program) {
     return code < 0 ? code : result(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole, 0, 0));
 }
 
-int32_t calls_refuse(void) {
-    struct program program;
-    const unsigned self = (unsigned)getpid(), own = 0;
-    begin(&program);
-    refuse(&program, refused, REFUSED);
-    allow_threads(&program);
-    allow_only(&program, SYS_kill, 0, &self, 1, EPERM);
-    allow_only(&program, SYS_tgkill, 0, &self, 1, EPERM);
-    refuse_limits(&program);
-    allow_only(&program, SYS_sched_setaffinity, 0, &own, 1, EPERM);
-    allow_only(&program, SYS_ioctl, 1, allowed_ioctls, COUNT(allowed_ioctls), ENOTTY);
-    allow_only(&program, SYS_prctl, 0, allowed_prctls, COUNT(allowed_prctls), EINVAL);
-    refuse_signals_of_terminals(&program);
-    allow_all_but(&program, SYS_fcntl, 1, refused_fcntls, COUNT(refused_fcntls), EPERM);
-    answer(&program, SECCOMP_RET_ALLOW);
-    return enter(&program);
+static void refuse_most(struct program *program, unsigned process) {
+    const unsigned own = 0;
+    refuse(program, refused, REFUSED);
+    allow_threads(program);
+    allow_only(program, SYS_kill, 0, &process, 1, EPERM);
+    allow_only(program, SYS_tgkill, 0, &process, 1, EPERM);
+    refuse_limits(program);
+    allow_only(program, SYS_sched_setaffinity, 0, &own, 1, EPERM);
+    allow_only(program, SYS_ioctl, 1, allowed_ioctls, COUNT(allowed_ioctls), ENOTTY);
+    allow_only(program, SYS_prctl, 0, allowed_prctls, COUNT(allowed_prctls), EINVAL);
+    refuse_signals_of_terminals(program);
+    allow_all_but(program, SYS_fcntl, 1, refused_fcntls, COUNT(refused_fcntls), EPERM);
 }
 
 /* The call fails if a flag of the argument is set. */
@@ -327,30 +323,52 @@ static void refuse_emptying(struct program *program, int call, int argument) {
     answer(program, SECCOMP_RET_ALLOW);
 }
 
-int32_t calls_refuse_changes(void) {
+static void refuse_changes(struct program *program) {
     static const struct call modes[] = {CALL(fchmod, EPERM)};
-    struct program program;
-    begin(&program);
-    refuse(&program, modes, COUNT(modes));
-    refuse_emptying(&program, SYS_openat, 2);
+    refuse(program, modes, COUNT(modes));
+    refuse_emptying(program, SYS_openat, 2);
 #ifdef __x86_64__
-    refuse_emptying(&program, SYS_open, 1);
+    refuse_emptying(program, SYS_open, 1);
 #endif
-    answer(&program, SECCOMP_RET_ALLOW);
+}
+
+static void refuse_writing(struct program *program) {
+    const unsigned flags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+    refuse(program, writing, WRITING);
+    refuse_flags(program, SYS_openat, 2, flags, EACCES);
+#ifdef __x86_64__
+    refuse_flags(program, SYS_open, 1, flags, EACCES);
+#endif
+}
+
+static void compile(struct program *program, enum calls_filter filter, unsigned process) {
+    begin(program);
+    switch (filter) {
+    case CALLS_FILTER: refuse_most(program, process); break;
+    case CALLS_FILTER_WRITING: refuse_writing(program); break;
+    case CALLS_FILTER_CHANGES: refuse_changes(program); break;
+    }
+    answer(program, SECCOMP_RET_ALLOW);
+}
+
+static int32_t compile_and_enter(enum calls_filter filter) {
+    struct program program;
+    compile(&program, filter, (unsigned)getpid());
     return enter(&program);
 }
 
-int32_t calls_refuse_writing(void) {
+int32_t calls_refuse(void) { return compile_and_enter(CALLS_FILTER); }
+int32_t calls_refuse_writing(void) { return compile_and_enter(CALLS_FILTER_WRITING); }
+int32_t calls_refuse_changes(void) { return compile_and_enter(CALLS_FILTER_CHANGES); }
+
+int32_t calls_program(enum calls_filter filter, int32_t process, struct calls_line *lines, int32_t capacity) {
     struct program program;
-    const unsigned flags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
-    begin(&program);
-    refuse(&program, writing, WRITING);
-    refuse_flags(&program, SYS_openat, 2, flags, EACCES);
-#ifdef __x86_64__
-    refuse_flags(&program, SYS_open, 1, flags, EACCES);
-#endif
-    answer(&program, SECCOMP_RET_ALLOW);
-    return enter(&program);
+    compile(&program, filter, (unsigned)process);
+    for (int index = 0; index < program.count && index < capacity; index++) {
+        const struct sock_filter line = program.lines[index];
+        lines[index] = (struct calls_line){line.code, line.jt, line.jf, line.k};
+    }
+    return program.count;
 }
 
 enum calls_verdict calls_verdict(int32_t number) {

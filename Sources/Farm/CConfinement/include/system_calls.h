@@ -24,6 +24,22 @@ int32_t calls_refuse_writing(void);
    the modes of open files, and before version 3 to empty a file by opening it to read it. Call it after calls_refuse. */
 int32_t calls_refuse_changes(void);
 
+/* The programs that the kernel runs for each call, for tests. */
+enum calls_filter { CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES };
+
+/* A line of such a program: struct sock_filter of the kernel's headers. */
+struct calls_line {
+    uint16_t code;
+    uint8_t jump_if_true, jump_if_false;
+    uint32_t value;
+};
+
+/* Writes the program that a process enters.
+
+   \param process its number.
+   \returns how many lines the program has. No more than `capacity` are written. */
+int32_t calls_program(enum calls_filter filter, int32_t process, struct calls_line *lines, int32_t capacity);
+
 /* What calls_refuse does with a call, for tests. */
 enum calls_verdict { CALLS_ALLOWED, CALLS_REFUSED, CALLS_FATAL, CALLS_DEPENDS_ON_ARGUMENTS };
 enum calls_verdict calls_verdict(int32_t number);
