@@ -5,6 +5,8 @@ import os
 import sys
 import time
 
+from chromium import Failure
+
 
 class Page:
     """What the checks do again and again."""
@@ -33,14 +35,18 @@ class Page:
         self.browser.run(f'location.hash = {json.dumps(hash)}')
         # A view may lead to another one at once.
         time.sleep(0.1)
-        return self.browser.wait("(window.hasLeft || location.hash === window.addressBefore) && !document.getElementById('view').hasAttribute('aria-busy')")
+        self.arrive(f'the view of {hash}', '(window.hasLeft || location.hash === window.addressBefore)')
 
     def follow(self, act):
         """Does something that leads to another address, and waits for the view of that one. For a moment after the address has changed,
         the view before is still there and is not marked as busy."""
         self.watch_address()
         act()
-        return self.browser.wait("window.hasLeft && !document.getElementById('view').hasAttribute('aria-busy')")
+        self.arrive('another view', 'window.hasLeft')
+
+    def arrive(self, name, condition):
+        if not self.browser.wait(f"{condition} && !document.getElementById('view').hasAttribute('aria-busy')"):
+            raise Failure(f'{name} did not come')
 
     def watch_address(self):
         self.browser.run("(window.addressBefore = location.hash, window.hasLeft = false, addEventListener('hashchange', () => { window.hasLeft = true; }, {once: true}), null)")

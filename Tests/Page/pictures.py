@@ -407,13 +407,19 @@ def made_up(page, answers, check):
     check('they act on the next picture, too', page.has('200 %', '.compare .note'), page.text('.compare .note'))
     browser.key('0')
     check('0 fits it again', browser.wait("!document.querySelector('.compare .note').textContent.includes('exact')"), page.text('.compare .note'))
-    # Before the browser has laid it out.
-    browser.run("""(before => new MutationObserver((_, me) => {
-        const canvas = document.querySelector('.compare canvas');
-        if (canvas && canvas !== before) { me.disconnect(); canvas.dispatchEvent(new KeyboardEvent('keydown', {key: '+'})); }
-    }).observe(document.getElementById('view'), {childList: true, subtree: true}))(document.querySelector('.compare canvas'))""")
-    page.go(f'#/runs/{LIVE}/frames/4')
-    check('a key may come as early as the picture', browser.wait("/^[1-9][0-9]* %, exact pixels$/.test(document.querySelector('.compare .note').textContent)"), page.text('.compare .note'))
+    for name, event in [
+        ('a key', "new KeyboardEvent('keydown', {key: '+'})"),
+        ('the wheel', "new WheelEvent('wheel', {deltaY: -240, cancelable: true})"),
+        ('a double click', "new MouseEvent('dblclick')"),
+    ]:
+        page.go(f'#/runs/{LIVE}')
+        # Before the browser has laid it out.
+        browser.run(f"""new MutationObserver((_, me) => {{
+            const canvas = document.querySelector('.compare canvas');
+            if (canvas) {{ me.disconnect(); canvas.dispatchEvent({event}); }}
+        }}).observe(document.getElementById('view'), {{childList: true, subtree: true}})""")
+        page.go(f'#/runs/{LIVE}/frames/4')
+        check(f'{name} may come as early as the picture', browser.wait("/[1-9].*, exact pixels$/.test(document.querySelector('.compare .note').textContent)"), page.text('.compare .note'))
     answers.percent, answers.tag = 40, 'three'
     page.go(f'#/runs/{LIVE}')
     check('a small picture is made ready as well', page.has('being made ready: 40 %', '.thumbs'), page.text('.thumbs'))

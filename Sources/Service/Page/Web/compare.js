@@ -29,8 +29,8 @@ export function compare(source) {
   // Over each side of which nothing is drawn yet. The note says the same to screen readers.
   const covers = {before: h('span.waiting', {'aria-hidden': 'true'}, 'Loading …'), after: h('span.waiting', {'aria-hidden': 'true', hidden: true})};
   const stage = h('div.stage', canvas, covers.before, covers.after, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
-  // Somebody may press a key before the browser has told the stage's size.
-  const laidOut = body => () => { if (!width) layOut(); if (width) body(); };
+  // Somebody may press a key or turn the wheel before the browser has told the stage's size.
+  const laidOut = body => event => { if (!width) layOut(); if (width) body(event); };
   const zoomIn = laidOut(() => zoomTo(zoom * 2));
   /** What the buttons do, by the keys that they name. */
   const keys = {'+': zoomIn, '=': zoomIn, '-': laidOut(() => zoomTo(zoom / 2)), 0: laidOut(() => fit()), 1: laidOut(() => zoomTo(1 / ratio()))};
@@ -215,8 +215,9 @@ export function compare(source) {
     }
   });
   for (const name of ['pointerup', 'pointercancel']) canvas.addEventListener(name, event => { pointers.delete(event.pointerId); if (!pointers.size) dragged = ''; });
-  canvas.addEventListener('wheel', event => { event.preventDefault(); const at = place(event); zoomTo(zoom * 2 ** (-event.deltaY / (event.deltaMode ? 8 : 240)), at.x, at.y); }, {passive: false});
-  canvas.addEventListener('dblclick', event => { const at = place(event); if (isFit) zoomTo(1 / ratio(), at.x, at.y); else fit(); });
+  const zoomByWheel = laidOut(event => { const at = place(event); zoomTo(zoom * 2 ** (-event.deltaY / (event.deltaMode ? 8 : 240)), at.x, at.y); });
+  canvas.addEventListener('wheel', event => { event.preventDefault(); zoomByWheel(event); }, {passive: false});
+  canvas.addEventListener('dblclick', laidOut(event => { const at = place(event); if (isFit) zoomTo(1 / ratio(), at.x, at.y); else fit(); }));
   canvas.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 80, bodies = {ArrowLeft: laidOut(() => move(-step, 0)), ArrowRight: laidOut(() => move(step, 0)), ArrowUp: laidOut(() => move(0, -step)), ArrowDown: laidOut(() => move(0, step)), ...keys};
