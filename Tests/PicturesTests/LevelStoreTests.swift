@@ -86,7 +86,7 @@ import WorkerProtocol
                 for (scale, output) in zip(levels.scales, task.outputs) {
                     let chain = try Chain(output.spec.chain, registry: .builtIn)
                     let plan = StreamPlan(
-                        chain, chain.plan(input: rect, layout: layout), bytesPerSample: samples.bytes,
+                        chain, chain.plan(input: rect, layout: layout), format: samples,
                         memoryBudget: 1 << 40)
                     let bytes = try #require(plan).bytes
                     let expected =

@@ -89,9 +89,8 @@ struct FilterStreamTests {
     @Test func `bands grow with the halo, and shrink with the budget`() throws {
         let rect = PixelRect(x: 0, y: 0, width: 1000, height: 1_000_000)
         func plan(_ radius: Double, _ budget: Int) throws -> StreamPlan? {
-            let chain = try Chain([.gaussian(radius)], registry: .builtIn)
-            return StreamPlan(
-                chain, chain.plan(input: rect, layout: .rgb), bytesPerSample: 1, memoryBudget: budget)
+            let chain = try Chain([.family("disc", .number(radius))], registry: .builtIn)
+            return StreamPlan(chain, chain.plan(input: rect, layout: .rgb), format: .u8, memoryBudget: budget)
         }
         #expect(try plan(1, .max)?.bandHeights == [64])
         let large = try #require(try plan(100, .max))

@@ -116,7 +116,7 @@ struct TilePlanTests {
         for (filter, rows) in [(FilterInvocation.spin(1), 1100), (.zoom(5), 1300)] {
             let chain = try Chain([filter], registry: .builtIn)
             let plan = chain.plan(input: scan, layout: .rgb)
-            let stream = try #require(StreamPlan(chain, plan, bytesPerSample: 1, memoryBudget: Self.gigabyte))
+            let stream = try #require(StreamPlan(chain, plan, format: .u8, memoryBudget: Self.gigabyte))
             #expect(stream.bytes <= rows * 30_000 * 3, "\(filter.filter): \(stream.bytes / 90_000) rows")
         }
     }

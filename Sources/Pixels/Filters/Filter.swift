@@ -50,9 +50,35 @@ package protocol Filter: Sendable {
     /// The same for an input of a certain extent, if the cost depends on it.
     func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double
 
+    /// The filter in the form that keeps its state from band to band, for filters whose halo makes many rows be read again otherwise. Nil
+    /// if there is none for this picture.
+    ///
+    /// - Parameters:
+    ///   - input: the extent of the whole input.
+    ///   - layout: the layout of the input.
+    ///   - output: the part of the output that is written, from the top down.
+    func runningForm(of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat)
+        -> RunningForm?
+
     /// Writes every pixel of `destination`. It is all zeros, and has the layout of ``outputLayout(for:)`` and the input's
     /// sample format. Performs no I/O.
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws
+}
+
+/// A filter that keeps its state while it writes a picture from the top down.
+package struct RunningForm {
+    /// How many rows of the input it holds, beside those that have just arrived.
+    package let rows: Int
+    /// An upper bound for the bytes that it holds beside them.
+    package let bytes: Int
+    /// Creates it for an input.
+    package let make: (ArrivingInput) -> (any RunningKernel)?
+
+    package init(rows: Int, bytes: Int, make: @escaping (ArrivingInput) -> (any RunningKernel)?) {
+        self.rows = rows
+        self.bytes = bytes
+        self.make = make
+    }
 }
 
 /// The input of a filter while it renders one rectangle.
@@ -79,6 +105,10 @@ extension Filter {
     package func halo(in input: PixelRect) -> Halo { halo }
 
     package var isEven: Bool { true }
+
+    package func runningForm(
+        of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
+    ) -> RunningForm? { nil }
 
     package var hasForeignGeometry: Bool { false }
 

@@ -1,5 +1,5 @@
 import Arithmetic
-import Catalogs
+package import Catalogs
 public import Geometry
 public import Raster
 
@@ -57,8 +57,69 @@ public struct Gaussian: Blur, LevelChoosing {
         }
     }
 
+    /// The blur of a whole picture that arrives from the top down. Neither its cost nor its memory grow with the standard deviations. Its
+    /// pixels are those of ``render(_:light:within:into:)``.
+    ///
+    /// - Parameters:
+    ///   - input: its tables cover the halo of the output.
+    ///   - output: the rectangle of all rows that will be written.
+    ///   - layout: the layout of the output, which is the input's or adds alpha to it.
+    /// - Returns: nil if there is only the other form for these samples.
+    package func running(
+        _ input: ArrivingInput, output: PixelRect, layout: PixelLayout, format: SampleFormat, light: Light
+    ) -> (any RunningKernel)? {
+        guard canRun(format, light) else { return nil }
+        return RunningGaussian(self, ByteSource(input, wanted: output.columns), output: output, layout: layout)
+    }
+
+    /// Whether ``running(_:output:layout:format:light:)`` has a form for these samples.
+    package func canRun(_ format: SampleFormat, _ light: Light) -> Bool {
+        format == .u8 && light == .encoded && isSameRate && !fixedX.prefilters.isEmpty
+    }
+
+    /// An upper bound for the bytes that the running form holds beside the rows of its input.
+    package func runningBytes(output: PixelRect, layout: PixelLayout) -> Int {
+        // The rings of all levels have some 100 bytes for each sample of a row.
+        (output.width + 2 * halo.left + 512) * layout.channels * 128
+    }
+
     /// Whether both axes are halved equally, which the loops for 8-bit samples need.
     private var isSameRate: Bool { fixedX.prefilters == fixedY.prefilters }
+}
+
+/// See ``Gaussian/running(_:output:layout:format:light:)``.
+private final class RunningGaussian: RunningKernel {
+    private let bytes: ByteSource
+    private let layout: PixelLayout
+    private let operations: RowOperations
+    private let parts: [FixedPyramid]
+
+    init(_ kernel: Gaussian, _ bytes: ByteSource, output: PixelRect, layout: PixelLayout) {
+        let operations = RowOperations.of(kernel.level)
+        self.bytes = bytes
+        self.layout = layout
+        self.operations = operations
+        parts = FixedPyramid.parts(of: output, channels: layout.channels, reach: kernel.fixedX.reach).map {
+            FixedPyramid(
+                bytes, layout: layout, output: $0, horizontal: kernel.fixedX, vertical: kernel.fixedY, operations)
+        }
+    }
+
+    func render(into destination: inout AnyRaster) throws {
+        guard case .u8(var target) = destination.take(), target.layout == layout else {
+            preconditionFailure("8-bit samples of one layout")
+        }
+        let rect = target.rect
+        if !rect.isEmpty {
+            target.samples.withMutableRow { samples in
+                let writer = RowWriter<UInt8>(samples, rect: rect, layout: layout, operations)
+                for part in parts { part.render(to: writer) }
+                writer.finish()
+            }
+        }
+        destination = .u8(target)
+        if let failure = bytes.failure { throw failure }
+    }
 }
 
 extension SymmetricTaps {

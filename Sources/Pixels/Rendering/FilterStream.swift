@@ -44,9 +44,11 @@ final class FilterStream {
     private let frame: Int
     private let bandHeight: Int
     private let input: () throws -> AnyRaster?
-    private var window: RowWindow
     private let bands: [Range<Int>]
-    /// For each band, the first row that it or a later band reads.
+    /// Nil if the filter renders each band by itself.
+    private let running: (any RunningKernel)?
+    private var window: RowWindow
+    /// For each band, the first row that it or a later band reads. Empty with a running form.
     private let firstRows: [Int]
     /// The index of the next band.
     private var index = 0
@@ -66,7 +68,21 @@ final class FilterStream {
             $0..<min($0 + bandHeight, stage.output.bottom)
         }
         self.bands = bands
-        firstRows = Self.firstRows(bands, filter, stage)
+        running = Self.running(filter, stage, format, input)
+        firstRows = running == nil ? Self.firstRows(bands, filter, stage) : []
+    }
+
+    private static func running(
+        _ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat, _ input: @escaping () throws -> AnyRaster?
+    ) -> (any RunningKernel)? {
+        guard let form = filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format) else {
+            return nil
+        }
+        let map = filter.sourceMap(for: stage.output, in: stage.input)
+        return form.make(
+            ArrivingInput(
+                extent: stage.input, layout: stage.inputLayout, columns: map.columns.table { $0 - stage.input.x },
+                rows: map.rows.table { $0 - stage.input.y }, next: input))
     }
 
     /// A later band may read rows further up: a filter that applies to a region reads little outside it.
@@ -89,14 +105,19 @@ final class FilterStream {
             while try input() != nil {}
             return nil
         }
-        let rect = PixelRect(columns: stage.output.columns, rows: bands[index])
-        let map = filter.sourceMap(for: rect, in: stage.input)
-        window.drop(before: firstRows[index])
-        try fill(through: map.rows.intervals.map(\.upperBound).max() ?? stage.input.y)
-        var band = AnyRaster(zeroed: rect, layout: stage.outputLayout, format: format)
-        try filter.render(FilterSource(pixels: window.source(map), extent: stage.input, frame: frame), into: &band)
+        var band = AnyRaster(
+            zeroed: PixelRect(columns: stage.output.columns, rows: bands[index]), layout: stage.outputLayout,
+            format: format)
+        if let running { try running.render(into: &band) } else { try render(into: &band) }
         index += 1
         return band
+    }
+
+    private func render(into band: inout AnyRaster) throws {
+        let map = filter.sourceMap(for: band.rect, in: stage.input)
+        window.drop(before: firstRows[index])
+        try fill(through: map.rows.intervals.map(\.upperBound).max() ?? stage.input.y)
+        try filter.render(FilterSource(pixels: window.source(map), extent: stage.input, frame: frame), into: &band)
     }
 
     private func fill(through end: Int) throws {
@@ -193,11 +214,11 @@ package struct StreamPlan: Hashable, Sendable {
     /// Returns nil if not even single rows fit the budget, or if the chain is not row-local.
     ///
     /// - Parameter memoryBudget: the budget for one picture, in bytes.
-    package init?(_ chain: Chain, _ plan: ChainPlan, bytesPerSample: Int, memoryBudget: Int) {
+    package init?(_ chain: Chain, _ plan: ChainPlan, format: SampleFormat, memoryBudget: Int) {
         guard plan.isRowLocal else { return nil }
-        let steps = zip(chain.filters, plan.stages).map { Step(filter: $0, stage: $1) }
+        let steps = zip(chain.filters, plan.stages).map { Step($0, $1, format) }
         var heights = steps.map(\.desiredHeight)
-        var bytes = Self.bytes(steps, heights, plan, bytesPerSample)
+        var bytes = Self.bytes(steps, heights, plan, format.bytes)
         func isGood() -> Bool {
             bytes <= memoryBudget
                 && (bytes <= Self.comfortableBytes || heights.allSatisfy { $0 <= Self.comfortableHeight })
@@ -205,7 +226,7 @@ package struct StreamPlan: Hashable, Sendable {
         while !isGood() {
             guard heights.contains(where: { $0 > 1 }) else { return nil }
             heights = heights.map { max(1, $0 / 2) }
-            bytes = Self.bytes(steps, heights, plan, bytesPerSample)
+            bytes = Self.bytes(steps, heights, plan, format.bytes)
         }
         bandHeights = heights
         self.bytes = bytes
@@ -224,11 +245,19 @@ package struct StreamPlan: Hashable, Sendable {
     private struct Step {
         let filter: any Filter
         let stage: ChainPlan.Stage
+        let running: RunningForm?
+
+        init(_ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat) {
+            self.filter = filter
+            self.stage = stage
+            running = filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format)
+        }
 
         /// The number of rows that are held for a band, away from the picture's borders. If some bands read far more than
         /// others, it is the maximum. (If a filter applies to a part of the picture only, later bands may read further up than
         /// this one.)
         func rowsRead(_ height: Int) -> Int {
+            if let running { return running.rows + height }
             let space = max(0, stage.output.height - height)
             guard filter.isEven else {
                 return stride(from: 0, through: 8, by: 1).map { rowsRead(height, from: space * $0 / 8) }.max() ?? 0
@@ -246,6 +275,7 @@ package struct StreamPlan: Hashable, Sendable {
         }
 
         var desiredHeight: Int {
+            guard running == nil else { return comfortableHeight }
             let least = rowsRead(1)
             let most = max(decodedRows + least, 2 * least)
             var height = 1
@@ -260,6 +290,13 @@ package struct StreamPlan: Hashable, Sendable {
         var arriving = decodedRows
         var windows = 0
         for (step, height) in zip(steps, heights) {
+            if let running = step.running {
+                // The number of rows is a power of two.
+                let rows = max(64, 2 * (step.rowsRead(height) + arriving))
+                windows += rows * rowBytes(step.stage.input, step.stage.inputLayout) + running.bytes
+                arriving = height
+                continue
+            }
             windows += (step.rowsRead(height) + arriving) * rowBytes(step.stage.input, step.stage.inputLayout)
             // A resize holds the rows of one output row as floating-point numbers, up to twice as many.
             if step.filter.scale(in: step.stage.input).y > 1 {

@@ -46,7 +46,7 @@ struct FrameRendering {
         branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
         var budget = frameMemory - pictures
         func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
-            let stream = StreamPlan(chain, plan, bytesPerSample: samples, memoryBudget: budget)
+            let stream = StreamPlan(chain, plan, format: header.sampleFormat, memoryBudget: budget)
             budget -= stream?.bytes ?? 0
             return stream
         }

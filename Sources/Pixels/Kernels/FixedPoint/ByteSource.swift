@@ -118,13 +118,15 @@ final class ByteSource {
     let columnCore: Range<Int>
     let rowCore: Range<Int>
 
-    private let samples: Row<UInt8>
+    private var samples: Row<UInt8>
     /// Pixels in a row of the raster.
     let rasterWidth: Int
     private let stride: Int
     private let run: (coordinates: Range<Int>, shift: Int)
     private let zeroRow: RowBuffer<UInt8>
     private var opacity: [Bool?]
+    /// The rows of a picture that is still arriving; nil if the raster has all rows.
+    private let arriving: ArrivingRows?
     /// The rows that vectors can overread without leaving the raster. Other rows are copied.
     private let innerRows: Range<Int>
     private let outerRows: RowBuffer<UInt8>
@@ -134,28 +136,67 @@ final class ByteSource {
     /// - Parameters:
     ///   - samples: the raster's samples, which must outlive this object.
     ///   - wanted: the output's columns. As many of them as possible are read in place.
-    init(_ source: KernelSource, samples: Row<UInt8>, wanted: Range<Int>) {
-        channels = source.raster.layout.channels
-        columns = source.columns
-        rows = source.rows
-        columnCore = columns.core
-        rowCore = rows.core
-        self.samples = samples
-        rasterWidth = source.raster.rect.width
-        stride = rasterWidth * channels
-        run = columns.longestRun(in: wanted)
-        opacity = Array(repeating: nil, count: source.raster.rect.height)
-        positions = RowBuffer(count: rowCore.count)
-        for (index, y) in rowCore.enumerated() { positions[index] = Int32(rows[y]) }
-        let height = source.raster.rect.height
-        let outer = stride == 0 ? 0 : (Reading.slack + stride - 1) / stride
-        innerRows = min(outer, height)..<max(min(outer, height), height - outer)
-        outerRows = RowBuffer(count: (height - innerRows.count) * (stride + 2 * Reading.slack))
-        zeroRow = RowBuffer(count: columns.range.count * channels + 2 * Reading.slack)
-        for position in 0..<height where !innerRows.contains(position) {
+    convenience init(_ source: KernelSource, samples: Row<UInt8>, wanted: Range<Int>) {
+        self.init(
+            source.raster.rect.width, source.raster.layout, source.columns, source.rows, samples: samples,
+            wanted: wanted, copiesFrom: source.raster.rect.height)
+        for position in 0..<source.raster.rect.height where !innerRows.contains(position) {
             outerRow(position).update(from: rasterRow(position), count: stride)
         }
     }
+
+    /// A source whose rows arrive while they are read; see ``require(_:by:)``.
+    convenience init(_ input: ArrivingInput, wanted: Range<Int>) {
+        let arriving = ArrivingRows(input)
+        self.init(
+            input.extent.width, input.layout, input.columns, input.rows, samples: arriving.samples, wanted: wanted,
+            copiesFrom: nil, arriving)
+    }
+
+    /// - Parameter height: the number of rows of the raster; nil if vectors may overread all of its rows.
+    private init(
+        _ width: Int, _ layout: PixelLayout, _ columns: AxisTable, _ rows: AxisTable, samples: Row<UInt8>,
+        wanted: Range<Int>, copiesFrom height: Int?, _ arriving: ArrivingRows? = nil
+    ) {
+        channels = layout.channels
+        self.columns = columns
+        self.rows = rows
+        columnCore = columns.core
+        rowCore = rows.core
+        self.samples = samples
+        self.arriving = arriving
+        rasterWidth = width
+        stride = width * channels
+        run = columns.longestRun(in: wanted)
+        opacity = Array(repeating: nil, count: height ?? 0)
+        positions = RowBuffer(count: rowCore.count)
+        for (index, y) in rowCore.enumerated() { positions[index] = Int32(rows[y]) }
+        if let height {
+            let outer = stride == 0 ? 0 : (Reading.slack + stride - 1) / stride
+            innerRows = min(outer, height)..<max(min(outer, height), height - outer)
+            outerRows = RowBuffer(count: (height - innerRows.count) * (stride + 2 * Reading.slack))
+        } else {
+            innerRows = 0..<Int.max
+            outerRows = RowBuffer(count: 0)
+        }
+        zeroRow = RowBuffer(count: columns.range.count * channels + 2 * Reading.slack)
+    }
+
+    /// Adds a reader of rows that are still to arrive. A row stays as long as any reader may need it.
+    ///
+    /// - Returns: the reader's number.
+    func addReader() -> Int { arriving?.addReader() ?? 0 }
+
+    /// Waits until the rows `y` (coordinates) have arrived. A reader asks for rows from the top down, and reads none above those that it
+    /// has asked for last.
+    func require(_ y: Range<Int>, by reader: Int) {
+        guard let arriving, arriving.require(y, by: reader) else { return }
+        samples = arriving.samples
+        opacity = Array(repeating: nil, count: arriving.capacity)
+    }
+
+    /// The error of the input. After it, rows have any samples.
+    var failure: (any Error)? { arriving?.failure }
 
     /// A row of zeros that is long enough for every column that is read in place.
     private var zeros: Row<UInt8> { Row(zeroRow.start.moved(unchecked: Reading.slack)) }
@@ -171,7 +212,9 @@ final class ByteSource {
     /// The raster's row at a coordinate; negative if the row is transparent.
     @inline(__always) func position(ofRow y: Int) -> Int {
         let inside = min(max(y, rowCore.lowerBound), rowCore.upperBound &- 1)
-        return Int(positions[unchecked: inside &- rowCore.lowerBound])
+        let position = Int(positions[unchecked: inside &- rowCore.lowerBound])
+        guard let arriving, position >= 0 else { return position }
+        return arriving.slot(position)
     }
 
     /// The samples of a row that is in the raster.

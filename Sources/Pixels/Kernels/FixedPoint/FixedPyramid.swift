@@ -17,6 +17,8 @@ final class FixedPyramid {
     private let channels: Int
     private let horizontal: AxisDesign<UInt16>
     private let vertical: AxisDesign<UInt16>
+    private let bytes: ByteSource
+    private let reader: Int
     private let source: FixedRows
     private let output: PixelRect
     /// Parts of the output's columns, each written at once.
@@ -61,6 +63,8 @@ final class FixedPyramid {
         let y = AxisSpans(
             output: output.rows, core: bytes.rowCore, prefilters: prefilters, radius: vertical.radius, pairs: false)
         self.operations = operations
+        self.bytes = bytes
+        reader = bytes.addReader()
         self.output = output
         self.horizontal = horizontal
         self.vertical = vertical
@@ -105,14 +109,15 @@ final class FixedPyramid {
         }
     }
 
+    /// Computes the rows of the target's rectangle. The next call continues below them.
     func render(to target: RowWriter<UInt8>) {
-        let halo = vertical.reach
-        for pair in output.y >> 1...(output.rows.upperBound - 1) >> 1 {
+        let (halo, rows) = (vertical.reach, target.rect.rows)
+        for pair in rows.lowerBound >> 1...(rows.upperBound - 1) >> 1 {
             makeUp(1, through: pair + reach[0])
             if source.isOpaque(from: 2 * pair - halo) {
                 for columns in chunks { writeOpaque(columns, pair, to: target) }
             } else {
-                for y in (2 * pair..<2 * pair + 2).clamped(to: output.rows) { writeStraight(y, to: target) }
+                for y in (2 * pair..<2 * pair + 2).clamped(to: rows) { writeStraight(y, to: target) }
             }
         }
     }
@@ -128,8 +133,8 @@ final class FixedPyramid {
     /// Doubles a part of two rows to samples in the first-level cache, and copies them into the raster.
     private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: RowWriter<UInt8>) {
         setWindow(up[0], around: pair, x: columns.lowerBound >> 1)
-        let even = 2 * pair >= output.y
-        let odd = 2 * pair + 1 < output.rows.upperBound
+        let even = 2 * pair >= target.rect.y
+        let odd = 2 * pair + 1 < target.rect.bottom
         let skip = columns.lowerBound & 1
         operations.doubleWordsToBytes(
             window, channels: channels, taps: taps[0], count: (skip + columns.count + 1) / 2, scratch: scratch.start,
@@ -211,9 +216,10 @@ extension FixedPyramid {
 
     private func halveSource(_ row: Int) {
         let (ring, taps) = (low[0], taps[0])
-        let bias = biases[0]
+        let (bias, rows) = (biases[0], rowsRead(0, row))
+        bytes.require(rows, by: reader)
         source.withRows(
-            rowsRead(0, row),
+            rows,
             bytes: { rows, columns in
                 operations.halveBytes(
                     rows, channels: channels, taps: taps, count: columns.count, bias: bias, scratch: scratch.start,
