@@ -66,6 +66,57 @@ struct FilterStreamTests {
         #expect(try collect(stream, plan, .u8).hasSameBytes(as: picture))
     }
 
+    /// Pictures in which a filter that keeps its state halves many rows, and has several columns of parts.
+    @Test(arguments: [
+        ChainCase("gaussian 20", [.gaussian(20)]),
+        ChainCase("gaussian 75 mirror", [.gaussian(75, ["edge": .word("mirror")])]),
+        ChainCase("gaussian 6 transparent", [.gaussian(6, ["edge": .word("transparent")])]),
+        ChainCase("gaussian {0, 12}", [.gaussian(x: 0, y: 12)]),
+    ])
+    func `a filter that keeps its state gives the pixels of the whole picture`(chainCase: ChainCase) throws {
+        let chain = try chainCase.make()
+        for picture in [
+            Pattern.photograph.picture(PixelRect(x: 3, y: -5, width: 301, height: 611), .rgb, .u8),
+            Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 33_001, height: 37), .rgba, .u8),
+            Pattern.noise.picture(PixelRect(x: 0, y: 7, width: 97, height: 405), .grayAlpha, .u16),
+        ] {
+            let plan = chain.plan(input: picture.rect, layout: picture.layout)
+            let whole = try chain.render(plan.output, from: picture)
+            for (incoming, outgoing) in [(64, 64), (10, 33), (500, 1)] {
+                let rows = RowSource(picture, bandHeight: incoming)
+                let stream = chain.stream(plan, format: picture.format, bandHeights: [outgoing], input: rows.next)
+                #expect(try collect(stream, plan, picture.format).hasSameBytes(as: whole))
+            }
+        }
+    }
+
+    @Test func `an error in the middle of a picture ends a stream that keeps its state`() throws {
+        struct Broken: Error {}
+        for picture in Self.pictures.prefix(3) {
+            let chain = try Chain([.gaussian(3)], registry: .builtIn)
+            let plan = chain.plan(input: picture.rect, layout: picture.layout)
+            let rows = RowSource(picture, bandHeight: 8)
+            let stream = chain.stream(plan, format: picture.format, bandHeights: [8]) {
+                guard rows.given < 48 else { throw Broken() }
+                return rows.next()
+            }
+            #expect(throws: Broken.self) { while try stream() != nil {} }
+            #expect(rows.given == 48)
+        }
+    }
+
+    @Test func `the memory of a Gaussian's stream does not grow with its radius`() throws {
+        let rect = PixelRect(x: 0, y: 0, width: 20_000, height: 30_000)
+        for format in SampleFormat.allCases {
+            let bytes = try [20, 300].map { radius in
+                let chain = try Chain([.gaussian(radius)], registry: .builtIn)
+                let plan = chain.plan(input: rect, layout: .rgb)
+                return try #require(StreamPlan(chain, plan, format: format, memoryBudget: .max)).bytes
+            }
+            #expect(bytes[1] * 10 <= bytes[0] * 13, "\(format)")
+        }
+    }
+
     @Test func `a stream reads no further than its band needs`() throws {
         let picture = Self.pictures[0]
         let chain = try Chain([.gaussian(1)], registry: .builtIn)
@@ -120,6 +171,8 @@ private final class RowSource {
         }
         let rows = given..<min(given + bandHeight, picture.rect.height)
         given = rows.upperBound
-        return picture.cropped(to: PixelRect(columns: picture.rect.columns, rows: rows))
+        let top = picture.rect.y
+        return picture.cropped(
+            to: PixelRect(columns: picture.rect.columns, rows: top + rows.lowerBound..<top + rows.upperBound))
     }
 }

@@ -35,12 +35,12 @@ public struct Gaussian: Blur, LevelChoosing {
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
-        guard case .u8 = source.raster, light == .encoded, isSameRate else {
-            let kernel = FloatPyramid(horizontal: floatingX, vertical: floatingY, .of(level))
-            return kernel.render(source, light: light, within: mask, into: &destination)
+        let form = form(source.raster.format, light)
+        guard form != .floating else {
+            return floating.render(source, light: light, within: mask, into: &destination)
         }
         source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
-            if fixedX.prefilters.isEmpty {
+            if form == .direct {
                 FixedDirect(
                     bytes, layout: writer.layout, output: writer.rect, horizontal: fixedX.weights,
                     vertical: fixedY.weights, writer.operations
@@ -68,27 +68,45 @@ public struct Gaussian: Blur, LevelChoosing {
     package func running(
         _ input: ArrivingInput, output: PixelRect, layout: PixelLayout, format: SampleFormat, light: Light
     ) -> (any RunningKernel)? {
-        guard canRun(format, light) else { return nil }
-        return RunningGaussian(self, ByteSource(input, wanted: output.columns), output: output, layout: layout)
+        switch form(format, light) {
+        case .fixed: RunningBytes(self, ByteSource(input, wanted: output.columns), output: output, layout: layout)
+        case .direct: nil
+        case .floating: RunningFloats(self, input, output: output, layout: layout, light: light)
+        }
+    }
+
+    private enum Form {
+        /// 8-bit samples at several rates.
+        case fixed
+        /// 8-bit samples at their own rate.
+        case direct
+        /// All others, in single precision.
+        case floating
+    }
+
+    private func form(_ format: SampleFormat, _ light: Light) -> Form {
+        guard format == .u8, light == .encoded, isSameRate else { return .floating }
+        return fixedX.prefilters.isEmpty ? .direct : .fixed
     }
 
     /// Whether ``running(_:output:layout:format:light:)`` has a form for these samples.
-    package func canRun(_ format: SampleFormat, _ light: Light) -> Bool {
-        format == .u8 && light == .encoded && isSameRate && !fixedX.prefilters.isEmpty
-    }
+    package func canRun(_ format: SampleFormat, _ light: Light) -> Bool { form(format, light) != .direct }
 
     /// An upper bound for the bytes that the running form holds beside the rows of its input.
-    package func runningBytes(output: PixelRect, layout: PixelLayout) -> Int {
-        // The rings of all levels have some 100 bytes for each sample of a row.
-        (output.width + 2 * halo.left + 512) * layout.channels * 128
+    package func runningBytes(output: PixelRect, layout: PixelLayout, format: SampleFormat, light: Light) -> Int {
+        // The rings of all levels have some 100 bytes for each sample of a row in fixed point, and 500 in single precision.
+        let bytes = form(format, light) == .fixed ? 128 : 640
+        return (output.width + 2 * halo.left + 512) * layout.channels * bytes
     }
+
+    var floating: FloatPyramid { FloatPyramid(horizontal: floatingX, vertical: floatingY, .of(level)) }
 
     /// Whether both axes are halved equally, which the loops for 8-bit samples need.
     private var isSameRate: Bool { fixedX.prefilters == fixedY.prefilters }
 }
 
 /// See ``Gaussian/running(_:output:layout:format:light:)``.
-private final class RunningGaussian: RunningKernel {
+private final class RunningBytes: RunningKernel {
     private let bytes: ByteSource
     private let layout: PixelLayout
     private let operations: RowOperations
@@ -119,6 +137,32 @@ private final class RunningGaussian: RunningKernel {
         }
         destination = .u8(target)
         if let failure = bytes.failure { throw failure }
+    }
+}
+
+/// See ``Gaussian/running(_:output:layout:format:light:)``.
+private final class RunningFloats: RunningKernel {
+    private let bands: ArrivingBands
+    private let light: Light
+    private let curve: TransferCurve
+    private let run: FloatPyramidRun
+
+    init(_ kernel: Gaussian, _ input: ArrivingInput, output: PixelRect, layout: PixelLayout, light: Light) {
+        let bands = ArrivingBands(input, layout: layout, light: light)
+        self.bands = bands
+        self.light = light
+        curve = input.curve
+        run = kernel.floating.run(input.columns, input.rows, layout, area: output) {
+            FloatSource(bands, input.columns, columns: $0, .of(kernel.level))
+        }
+    }
+
+    func render(into destination: inout AnyRaster) throws {
+        let rows = destination.rect.rows
+        var sink = PixelWriter(destination.take(), light: light, curve: curve)
+        for y in rows { sink.write(run.row(y)) }
+        destination = sink.raster
+        if let failure = bands.failure { throw failure }
     }
 }
 

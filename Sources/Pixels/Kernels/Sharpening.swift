@@ -152,8 +152,7 @@ struct SharpenedFloats: WorkingKernel {
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
         let channels = reader.layout.channels
-        let pyramid = FloatPyramidRun(
-            reader, area: area, horizontal: gaussian.floatingX, vertical: gaussian.floatingY, operations)
+        let pyramid = gaussian.floating.run(reader, area: area)
         let source = FloatSource(reader, columns: area.columns, operations)
         let ring = RowRing<Float>(
             columns: area.columns, rows: area.rows, channels: 1, planes: channels, capacity: 1, margin: 0)

@@ -68,12 +68,13 @@ final class FilterStream {
             $0..<min($0 + bandHeight, stage.output.bottom)
         }
         self.bands = bands
-        running = Self.running(filter, stage, format, input)
+        running = Self.running(filter, stage, format, curve, input)
         firstRows = running == nil ? Self.firstRows(bands, filter, stage) : []
     }
 
     private static func running(
-        _ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat, _ input: @escaping () throws -> AnyRaster?
+        _ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat, _ curve: TransferCurve,
+        _ input: @escaping () throws -> AnyRaster?
     ) -> (any RunningKernel)? {
         guard let form = filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format) else {
             return nil
@@ -82,7 +83,7 @@ final class FilterStream {
         return form.make(
             ArrivingInput(
                 extent: stage.input, layout: stage.inputLayout, columns: map.columns.table { $0 - stage.input.x },
-                rows: map.rows.table { $0 - stage.input.y }, next: input))
+                rows: map.rows.table { $0 - stage.input.y }, curve: curve, next: input))
     }
 
     /// A later band may read rows further up: a filter that applies to a region reads little outside it.

@@ -41,7 +41,8 @@ package struct GaussianFilter: BlurFilter {
         // A mirrored border is read from the other side, at both ends of the picture.
         let mirrored = edge == .mirror ? min(halo.top + halo.bottom, input.height) : 0
         return RunningForm(
-            rows: 16 + mirrored, bytes: kernel.runningBytes(output: output, layout: made)
+            rows: 16 + mirrored,
+            bytes: kernel.runningBytes(output: output, layout: made, format: format, light: options.light)
         ) { [kernel, options] arriving in
             kernel.running(arriving, output: output, layout: made, format: format, light: options.light)
         }

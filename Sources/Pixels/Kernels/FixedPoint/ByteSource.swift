@@ -126,7 +126,7 @@ final class ByteSource {
     private let zeroRow: RowBuffer<UInt8>
     private var opacity: [Bool?]
     /// The rows of a picture that is still arriving; nil if the raster has all rows.
-    private let arriving: ArrivingRows?
+    private let arriving: ArrivingBytes?
     /// The rows that vectors can overread without leaving the raster. Other rows are copied.
     private let innerRows: Range<Int>
     private let outerRows: RowBuffer<UInt8>
@@ -147,7 +147,7 @@ final class ByteSource {
 
     /// A source whose rows arrive while they are read; see ``require(_:by:)``.
     convenience init(_ input: ArrivingInput, wanted: Range<Int>) {
-        let arriving = ArrivingRows(input)
+        let arriving = ArrivingBytes(input)
         self.init(
             input.extent.width, input.layout, input.columns, input.rows, samples: arriving.samples, wanted: wanted,
             copiesFrom: nil, arriving)
@@ -156,7 +156,7 @@ final class ByteSource {
     /// - Parameter height: the number of rows of the raster; nil if vectors may overread all of its rows.
     private init(
         _ width: Int, _ layout: PixelLayout, _ columns: AxisTable, _ rows: AxisTable, samples: Row<UInt8>,
-        wanted: Range<Int>, copiesFrom height: Int?, _ arriving: ArrivingRows? = nil
+        wanted: Range<Int>, copiesFrom height: Int?, _ arriving: ArrivingBytes? = nil
     ) {
         channels = layout.channels
         self.columns = columns
@@ -187,8 +187,7 @@ final class ByteSource {
     /// - Returns: the reader's number.
     func addReader() -> Int { arriving?.addReader() ?? 0 }
 
-    /// Waits until the rows `y` (coordinates) have arrived. A reader asks for rows from the top down, and reads none above those that it
-    /// has asked for last.
+    /// Waits until the rows `y` (coordinates) have arrived; see ``Arrival/require(_:by:store:)``.
     func require(_ y: Range<Int>, by reader: Int) {
         guard let arriving, arriving.require(y, by: reader) else { return }
         samples = arriving.samples

@@ -17,10 +17,27 @@ struct FloatPyramid: WorkingKernel {
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
-        let run = FloatPyramidRun(reader, area: area, horizontal: horizontal, vertical: vertical, operations)
+        let run = run(reader, area: area)
         for y in area.rows {
             sink.write(run.row(y))
         }
+    }
+
+    func run(_ reader: PixelReader, area: PixelRect) -> FloatPyramidRun {
+        run(reader.source.columns, reader.source.rows, reader.layout, area: area) {
+            FloatSource(reader, columns: $0, operations)
+        }
+    }
+
+    /// - Parameter source: creates the source for some columns.
+    func run(
+        _ columns: AxisTable, _ rows: AxisTable, _ layout: PixelLayout, area: PixelRect,
+        source: (Range<Int>) -> FloatSource
+    ) -> FloatPyramidRun {
+        FloatPyramidRun(
+            columns, rows, channels: layout.channels, area: area, horizontal: horizontal, vertical: vertical,
+            operations,
+            source: source)
     }
 }
 
@@ -42,23 +59,21 @@ final class FloatPyramidRun {
     private static let margin = 16
 
     init(
-        _ reader: PixelReader, area: PixelRect, horizontal: AxisDesign<Float>, vertical: AxisDesign<Float>,
-        _ operations: RowOperations
+        _ columns: AxisTable, _ rows: AxisTable, channels: Int, area: PixelRect, horizontal: AxisDesign<Float>,
+        vertical: AxisDesign<Float>, _ operations: RowOperations, source: (Range<Int>) -> FloatSource
     ) {
         let levels = max(horizontal.prefilters.count, vertical.prefilters.count)
-        let (columns, rows) = (reader.source.columns, reader.source.rows)
         let x = AxisSpans(
             output: area.columns, core: columns.core, prefilters: horizontal.prefilters.padded(to: levels),
             radius: horizontal.radius, pairs: true)
         let y = AxisSpans(
             output: area.rows, core: rows.core, prefilters: vertical.prefilters.padded(to: levels),
             radius: vertical.radius, pairs: false)
-        let channels = reader.layout.channels
         self.operations = operations
         self.horizontal = horizontal
         self.vertical = vertical
         self.levels = levels
-        source = FloatSource(reader, columns: x.low[0], operations)
+        self.source = source(x.low[0])
         low = (0...levels).map { level in
             let window = level == levels ? 2 * vertical.radius + 2 : 16
             return RowRing(

@@ -7,44 +7,71 @@ import Raster
 /// Contiguous columns of the raster are converted by vector loops. Other columns are read pixel by pixel, with the same
 /// results.
 final class FloatSource {
-    private let reader: PixelReader
+    private typealias Place = (reader: PixelReader, position: Int)
+
+    private enum Rows {
+        case present(PixelReader, core: Range<Int>)
+        case arriving(ArrivingBands)
+    }
+
+    private let rows: Rows
+    private let columns: AxisTable
     private let operations: RowOperations
-    private let rowCore: Range<Int>
     private let run: (coordinates: Range<Int>, shift: Int)
     private var row: [Double] = []
 
     /// - Parameter columns: the columns that will be read.
     init(_ reader: PixelReader, columns: Range<Int>, _ operations: RowOperations) {
-        self.reader = reader
         self.operations = operations
-        rowCore = reader.source.rows.core
-        run = reader.source.columns.longestRun(in: columns)
+        rows = .present(reader, core: reader.source.rows.core)
+        self.columns = reader.source.columns
+        run = self.columns.longestRun(in: columns)
+    }
+
+    /// A source whose rows arrive while they are read, each once and from the top down.
+    ///
+    /// - Parameter table: the table of the bands' columns.
+    init(_ bands: ArrivingBands, _ table: AxisTable, columns: Range<Int>, _ operations: RowOperations) {
+        self.operations = operations
+        rows = .arriving(bands)
+        self.columns = table
+        run = table.longestRun(in: columns)
+    }
+
+    /// Nil for a transparent row.
+    private func place(_ y: Int) -> Place? {
+        switch rows {
+        case .present(let reader, let core):
+            let position = reader.source.rows[min(max(y, core.lowerBound), core.upperBound - 1)]
+            return position < 0 ? nil : (reader, position)
+        case .arriving(let bands): return bands.row(at: y)
+        }
     }
 
     /// Reads a row into a ring that has a plane for each channel, and fills its margins.
     func read(_ y: Int, into ring: RowRing<Float>) {
-        let position = reader.source.rows[min(max(y, rowCore.lowerBound), rowCore.upperBound - 1)]
+        let place = place(y)
         let columns = ring.columns
         let inside = columns.clamped(to: run.coordinates)
-        if position >= 0, !inside.isEmpty, convert(inside, position, into: ring, y) {
-            readOneByOne(columns.lowerBound..<inside.lowerBound, position, into: ring, y)
-            readOneByOne(inside.upperBound..<columns.upperBound, position, into: ring, y)
+        if let place, !inside.isEmpty, convert(inside, place, into: ring, y) {
+            readOneByOne(columns.lowerBound..<inside.lowerBound, place, into: ring, y)
+            readOneByOne(inside.upperBound..<columns.upperBound, place, into: ring, y)
         } else {
-            readOneByOne(columns, position, into: ring, y)
+            readOneByOne(columns, place, into: ring, y)
         }
         ring.pad(y)
     }
 
-    private func readOneByOne(_ wanted: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) {
-        let channels = reader.layout.channels
+    private func readOneByOne(_ wanted: Range<Int>, _ place: Place?, into ring: RowRing<Float>, _ y: Int) {
+        let channels = ring.planes
         // Values beyond the table are never used: a ring is read in whole pairs of columns.
-        let columns = wanted.clamped(to: reader.source.columns.range)
+        let columns = wanted.clamped(to: self.columns.range)
         guard !columns.isEmpty else { return }
         let count = columns.count * channels
         if count != row.count { row = Array(repeating: 0, count: count) }
-        if position >= 0 {
+        if let place {
             var values = row.mutableSpan
-            reader.read(columns: columns, atPosition: position, into: &values)
+            place.reader.read(columns: columns, atPosition: place.position, into: &values)
         } else {
             for index in row.indices { row[index] = 0 }
         }
@@ -55,7 +82,8 @@ final class FloatSource {
     }
 
     /// Converts columns with a loop. Returns false if there is none: for linear light with alpha, and for floats.
-    private func convert(_ columns: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) -> Bool {
+    private func convert(_ columns: Range<Int>, _ place: Place, into ring: RowRing<Float>, _ y: Int) -> Bool {
+        let (reader, position) = place
         let stored = reader.source.raster.layout
         let start =
             position * reader.source.raster.rect.width * stored.channels
@@ -64,7 +92,7 @@ final class FloatSource {
         for channel in 0..<stored.channels {
             let plane = ring.pixel(x: columns.lowerBound, y: y) + channel * ring.planeStride
             let alpha = stored.hasAlpha && channel < stored.channels - 1 ? stored.channels - 1 - channel : nil
-            convert(start + channel, channel, stored.channels, alpha, columns.count, plane)
+            convert(reader, start + channel, channel, stored.channels, alpha, columns.count, plane)
         }
         if reader.layout.channels > stored.channels {
             let plane = ring.pixel(x: columns.lowerBound, y: y) + stored.channels * ring.planeStride
@@ -74,7 +102,8 @@ final class FloatSource {
     }
 
     private func convert(
-        _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: MutableRow<Float>
+        _ reader: PixelReader, _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int,
+        _ plane: MutableRow<Float>
     ) {
         let (table, location) = (reader.tones?.table, channel * (reader.tones?.step ?? 0))
         switch reader.source.raster {

@@ -8,21 +8,24 @@ package struct ArrivingInput {
     let layout: PixelLayout
     let columns: AxisTable
     let rows: AxisTable
+    let curve: TransferCurve
     let next: () throws -> AnyRaster?
 
     /// - Parameters:
     ///   - extent: the extent of the whole picture.
     ///   - columns: the positions of columns in a row of the picture.
     ///   - rows: the positions of rows in the picture, from 0, for all rows that will be read.
+    ///   - curve: the curves from samples to light.
     ///   - next: returns the next rows: complete rows, in order. It is called only while rows are missing.
     package init(
-        extent: PixelRect, layout: PixelLayout, columns: AxisTable, rows: AxisTable,
+        extent: PixelRect, layout: PixelLayout, columns: AxisTable, rows: AxisTable, curve: TransferCurve,
         next: @escaping () throws -> AnyRaster?
     ) {
         self.extent = extent
         self.layout = layout
         self.columns = columns
         self.rows = rows
+        self.curve = curve
         self.next = next
     }
 }
@@ -39,21 +42,13 @@ package protocol RunningKernel: AnyObject {
     func render(into destination: inout AnyRaster) throws
 }
 
-/// The rows of an 8-bit picture that readers still need, while they arrive from the top down.
-///
-/// Row y is at y modulo a power of two, so that no row moves while the window slides. The memory grows until it can hold the longest
-/// window.
-final class ArrivingRows {
-    /// The number of rows that fit. It is a power of two.
-    private(set) var capacity = 64
+/// Receives the rows of a picture from the top down, and knows which of them are still needed.
+struct Arrival {
     /// The first error of the input. Nothing is read after it.
     private(set) var failure: (any Error)?
-
     private let input: ArrivingInput
-    private let stride: Int
-    private var memory: RowBuffer<UInt8>
-    /// The stored rows, from the top of the picture.
-    private var held = 0..<0
+    /// The rows that have arrived and may still be needed.
+    private(set) var held = 0..<0
     private let core: Range<Int>
     /// For each coordinate of the core, the first row that is read there or below.
     private let first: [Int]
@@ -62,16 +57,74 @@ final class ArrivingRows {
 
     init(_ input: ArrivingInput) {
         self.input = input
-        stride = input.extent.width * input.layout.channels
-        memory = Self.memory(stride: stride, capacity: capacity)
         core = input.rows.core
         var (lowest, first) = (input.extent.height, [Int]())
         for y in core.reversed() {
-            if input.rows[y] >= 0 { lowest = min(lowest, input.rows[y]) }
+            let row = input.rows[y]
+            if row >= 0 { lowest = min(lowest, row) }
             first.append(lowest)
         }
         self.first = first.reversed()
     }
+
+    mutating func addReader() -> Int {
+        readers.append(core.lowerBound)
+        return readers.count - 1
+    }
+
+    /// The row of the picture at a coordinate; negative if it is transparent.
+    func row(at y: Int) -> Int { input.rows[inCore(y)] }
+
+    private func inCore(_ y: Int) -> Int { min(max(y, core.lowerBound), core.upperBound - 1) }
+
+    /// Receives rows until those at the coordinates `y` are there. A reader asks for rows from the top down, and reads none above those
+    /// that it has asked for last.
+    ///
+    /// - Parameter store: receives a band and its rows. The rows above `first` are not needed any more.
+    /// - Returns: whether rows have arrived.
+    mutating func require(
+        _ y: Range<Int>, by reader: Int, store: (_ band: AnyRaster, _ rows: Range<Int>, _ first: Int) -> Void
+    ) -> Bool {
+        readers[reader] = y.lowerBound
+        let last = y.reduce(-1) { max($0, row(at: $1)) }
+        guard last >= held.upperBound, failure == nil else { return false }
+        let needed = first[inCore(readers.min() ?? y.lowerBound) - core.lowerBound]
+        do {
+            while last >= held.upperBound {
+                guard let band = try input.next() else { preconditionFailure("an input has all of its rows") }
+                let rows = band.rect.y - input.extent.y..<band.rect.bottom - input.extent.y
+                precondition(
+                    rows.lowerBound == held.upperBound && band.rect.columns == input.extent.columns,
+                    "rows come from the top down")
+                let first = min(max(held.lowerBound, needed), rows.upperBound)
+                store(band, rows, first)
+                held = first..<rows.upperBound
+            }
+        } catch {
+            failure = error
+        }
+        return true
+    }
+}
+
+/// The rows of an 8-bit picture that readers still need, while they arrive from the top down.
+///
+/// Row y is at y modulo a power of two, so that no row moves while the window slides. The memory grows until it can hold the longest
+/// window.
+final class ArrivingBytes {
+    /// The number of rows that fit. It is a power of two.
+    private(set) var capacity = 64
+    private var arrival: Arrival
+    private let stride: Int
+    private var memory: RowBuffer<UInt8>
+
+    init(_ input: ArrivingInput) {
+        arrival = Arrival(input)
+        stride = input.extent.width * input.layout.channels
+        memory = Self.memory(stride: stride, capacity: capacity)
+    }
+
+    var failure: (any Error)? { arrival.failure }
 
     /// Vectors may read beyond both ends.
     private static func memory(stride: Int, capacity: Int) -> RowBuffer<UInt8> {
@@ -84,61 +137,80 @@ final class ArrivingRows {
 
     @inline(__always) func slot(_ row: Int) -> Int { row & (capacity &- 1) }
 
-    func addReader() -> Int {
-        readers.append(core.lowerBound)
-        return readers.count - 1
-    }
+    func addReader() -> Int { arrival.addReader() }
 
-    /// Receives rows until those at the coordinates `y` are there.
+    /// See ``Arrival/require(_:by:store:)``.
     ///
     /// - Returns: whether slots have got other rows, or other places.
     func require(_ y: Range<Int>, by reader: Int) -> Bool {
-        readers[reader] = y.lowerBound
-        let last = y.reduce(-1) { max($0, input.rows[inCore($1)]) }
-        guard last >= held.upperBound, failure == nil else { return false }
-        let needed = first[inCore(readers.min() ?? y.lowerBound) - core.lowerBound]
-        do {
-            while last >= held.upperBound {
-                guard let band = try input.next() else { preconditionFailure("an input has all of its rows") }
-                append(band, from: needed)
-            }
-        } catch {
-            failure = error
+        let held = arrival.held
+        var bottom = held.upperBound
+        return arrival.require(y, by: reader) { band, rows, first in
+            makeRoom(for: rows.upperBound - first, keeping: first..<max(first, bottom))
+            store(band, rows, from: first)
+            bottom = rows.upperBound
         }
-        return true
     }
 
-    private func inCore(_ y: Int) -> Int { min(max(y, core.lowerBound), core.upperBound - 1) }
-
-    /// - Parameter needed: the first row that is still needed.
-    private func append(_ band: AnyRaster, from needed: Int) {
-        let rows = band.rect.y - input.extent.y..<band.rect.bottom - input.extent.y
-        precondition(
-            rows.lowerBound == held.upperBound && band.rect.columns == input.extent.columns,
-            "rows come from the top down")
+    private func store(_ band: AnyRaster, _ rows: Range<Int>, from first: Int) {
         guard case .u8(let raster) = band else { preconditionFailure("8-bit samples") }
-        let first = min(max(held.lowerBound, needed), rows.upperBound)
-        makeRoom(for: rows.upperBound - first, from: first)
         raster.samples.withRow { samples in
             for row in rows where row >= first {
                 (start + slot(row) * stride).update(from: samples + (row - rows.lowerBound) * stride, count: stride)
             }
         }
-        held = first..<rows.upperBound
     }
 
-    /// - Parameter first: the first stored row that is kept.
-    private func makeRoom(for count: Int, from first: Int) {
+    private func makeRoom(for count: Int, keeping rows: Range<Int>) {
         guard count > capacity else { return }
-        let old = samples
         var larger = capacity
         while larger < count { larger *= 2 }
         let new = Self.memory(stride: stride, capacity: larger)
-        for row in held where row >= first {
+        for row in rows {
             (new.start + (Reading.slack + (row & (larger - 1)) * stride)).update(
-                from: old + slot(row) * stride, count: stride)
+                from: samples + slot(row) * stride, count: stride)
         }
         capacity = larger
         memory = new
+    }
+}
+
+/// The bands of a picture that readers still need, while they arrive from the top down.
+final class ArrivingBands {
+    private struct Band {
+        let rows: Range<Int>
+        let reader: PixelReader
+    }
+
+    private let input: ArrivingInput
+    private let layout: PixelLayout
+    private let light: Light
+    private var arrival: Arrival
+    private let reader: Int
+    private var bands: [Band] = []
+
+    /// - Parameter layout: the layout of the working values.
+    init(_ input: ArrivingInput, layout: PixelLayout, light: Light) {
+        self.input = input
+        self.layout = layout
+        self.light = light
+        arrival = Arrival(input)
+        reader = arrival.addReader()
+    }
+
+    var failure: (any Error)? { arrival.failure }
+
+    /// Waits for the row at a coordinate. Coordinates never decrease.
+    ///
+    /// - Returns: a reader, and the position of the row in its raster. Nil for a transparent row, and after an error.
+    func row(at y: Int) -> (reader: PixelReader, position: Int)? {
+        _ = arrival.require(y..<y + 1, by: reader) { band, rows, first in
+            bands.removeAll { $0.rows.upperBound <= first }
+            let source = KernelSource(
+                raster: band, columns: input.columns, rows: AxisTable(range: 0..<rows.count), curve: input.curve)
+            bands.append(Band(rows: rows, reader: PixelReader(source, layout: layout, light: light)))
+        }
+        let row = arrival.row(at: y)
+        return bands.last { $0.rows.contains(row) }.map { ($0.reader, row - $0.rows.lowerBound) }
     }
 }
