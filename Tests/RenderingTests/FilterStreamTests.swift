@@ -72,6 +72,8 @@ struct FilterStreamTests {
         ChainCase("gaussian 75 mirror", [.gaussian(75, ["edge": .word("mirror")])]),
         ChainCase("gaussian 6 transparent", [.gaussian(6, ["edge": .word("transparent")])]),
         ChainCase("gaussian {0, 12}", [.gaussian(x: 0, y: 12)]),
+        ChainCase("box 40", [.family("box", .number(40))]),
+        ChainCase("box {7.5, 90.25} mirror", [.family("box", .pair(x: 7.5, y: 90.25), ["edge": .word("mirror")])]),
     ])
     func `a filter that keeps its state gives the pixels of the whole picture`(chainCase: ChainCase) throws {
         let chain = try chainCase.make()

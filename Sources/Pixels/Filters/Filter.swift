@@ -65,22 +65,6 @@ package protocol Filter: Sendable {
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws
 }
 
-/// A filter that keeps its state while it writes a picture from the top down.
-package struct RunningForm {
-    /// How many rows of the input it holds, beside those that have just arrived.
-    package let rows: Int
-    /// An upper bound for the bytes that it holds beside them.
-    package let bytes: Int
-    /// Creates it for an input.
-    package let make: (ArrivingInput) -> (any RunningKernel)?
-
-    package init(rows: Int, bytes: Int, make: @escaping (ArrivingInput) -> (any RunningKernel)?) {
-        self.rows = rows
-        self.bytes = bytes
-        self.make = make
-    }
-}
-
 /// The input of a filter while it renders one rectangle.
 package struct FilterSource: Sendable {
     /// The pixels, which cover the rectangle of ``Filter/needed(for:in:)``.

@@ -1,5 +1,5 @@
 import Arithmetic
-package import Catalogs
+import Catalogs
 public import Geometry
 public import Raster
 
@@ -57,24 +57,6 @@ public struct Gaussian: Blur, LevelChoosing {
         }
     }
 
-    /// The blur of a whole picture that arrives from the top down. Neither its cost nor its memory grow with the standard deviations. Its
-    /// pixels are those of ``render(_:light:within:into:)``.
-    ///
-    /// - Parameters:
-    ///   - input: its tables cover the halo of the output.
-    ///   - output: the rectangle of all rows that will be written.
-    ///   - layout: the layout of the output, which is the input's or adds alpha to it.
-    /// - Returns: nil if there is only the other form for these samples.
-    package func running(
-        _ input: ArrivingInput, output: PixelRect, layout: PixelLayout, format: SampleFormat, light: Light
-    ) -> (any RunningKernel)? {
-        switch form(format, light) {
-        case .fixed: RunningBytes(self, ByteSource(input, wanted: output.columns), output: output, layout: layout)
-        case .direct: nil
-        case .floating: RunningFloats(self, input, output: output, layout: layout, light: light)
-        }
-    }
-
     private enum Form {
         /// 8-bit samples at several rates.
         case fixed
@@ -89,70 +71,48 @@ public struct Gaussian: Blur, LevelChoosing {
         return fixedX.prefilters.isEmpty ? .direct : .fixed
     }
 
-    /// Whether ``running(_:output:layout:format:light:)`` has a form for these samples.
-    package func canRun(_ format: SampleFormat, _ light: Light) -> Bool { form(format, light) != .direct }
-
-    /// An upper bound for the bytes that the running form holds beside the rows of its input.
-    package func runningBytes(output: PixelRect, layout: PixelLayout, format: SampleFormat, light: Light) -> Int {
-        // The rings of all levels have some 100 bytes for each sample of a row in fixed point, and 500 in single precision.
-        let bytes = form(format, light) == .fixed ? 128 : 640
-        return (output.width + 2 * halo.left + 512) * layout.channels * bytes
-    }
-
     var floating: FloatPyramid { FloatPyramid(horizontal: floatingX, vertical: floatingY, .of(level)) }
 
     /// Whether both axes are halved equally, which the loops for 8-bit samples need.
     private var isSameRate: Bool { fixedX.prefilters == fixedY.prefilters }
 }
 
-/// See ``Gaussian/running(_:output:layout:format:light:)``.
-private final class RunningBytes: RunningKernel {
-    private let bytes: ByteSource
-    private let layout: PixelLayout
-    private let operations: RowOperations
-    private let parts: [FixedPyramid]
-
-    init(_ kernel: Gaussian, _ bytes: ByteSource, output: PixelRect, layout: PixelLayout) {
-        let operations = RowOperations.of(kernel.level)
-        self.bytes = bytes
-        self.layout = layout
-        self.operations = operations
-        parts = FixedPyramid.parts(of: output, channels: layout.channels, reach: kernel.fixedX.reach).map {
-            FixedPyramid(
-                bytes, layout: layout, output: $0, horizontal: kernel.fixedX, vertical: kernel.fixedY, operations)
+extension Gaussian: RunningBlur {
+    /// Neither the cost nor the memory of the running form grow with the standard deviations.
+    package func runningForm(of output: RunningOutput) -> RunningForm? {
+        // The rings of all levels have some 100 bytes for each sample of a row in fixed point, and 500 in single precision.
+        let samples = (output.rect.width + 2 * halo.left + 512) * output.layout.channels
+        return switch form(output.format, output.light) {
+        case .fixed: RunningForm(rows: 16, bytes: 128 * samples) { running($0, output) }
+        case .direct: nil
+        case .floating: RunningForm(rows: 16, bytes: 640 * samples) { RunningFloats(self, $0, output) }
         }
     }
 
-    func render(into destination: inout AnyRaster) throws {
-        guard case .u8(var target) = destination.take(), target.layout == layout else {
-            preconditionFailure("8-bit samples of one layout")
-        }
-        let rect = target.rect
-        if !rect.isEmpty {
-            target.samples.withMutableRow { samples in
-                let writer = RowWriter<UInt8>(samples, rect: rect, layout: layout, operations)
-                for part in parts { part.render(to: writer) }
-                writer.finish()
+    private func running(_ input: ArrivingInput, _ output: RunningOutput) -> RunningBytes {
+        let operations = RowOperations.of(level)
+        return RunningBytes(input, output, operations) { bytes in
+            FixedPyramid.parts(of: output.rect, channels: output.layout.channels, reach: fixedX.reach).map {
+                FixedPyramid(
+                    bytes, layout: output.layout, output: $0, horizontal: fixedX, vertical: fixedY, operations
+                ).render
             }
         }
-        destination = .u8(target)
-        if let failure = bytes.failure { throw failure }
     }
 }
 
-/// See ``Gaussian/running(_:output:layout:format:light:)``.
 private final class RunningFloats: RunningKernel {
     private let bands: ArrivingBands
     private let light: Light
     private let curve: TransferCurve
     private let run: FloatPyramidRun
 
-    init(_ kernel: Gaussian, _ input: ArrivingInput, output: PixelRect, layout: PixelLayout, light: Light) {
-        let bands = ArrivingBands(input, layout: layout, light: light)
+    init(_ kernel: Gaussian, _ input: ArrivingInput, _ output: RunningOutput) {
+        let bands = ArrivingBands(input, layout: output.layout, light: output.light)
         self.bands = bands
-        self.light = light
+        light = output.light
         curve = input.curve
-        run = kernel.floating.run(input.columns, input.rows, layout, area: output) {
+        run = kernel.floating.run(input.columns, input.rows, output.layout, area: output.rect) {
             FloatSource(bands, input.columns, columns: $0, .of(kernel.level))
         }
     }

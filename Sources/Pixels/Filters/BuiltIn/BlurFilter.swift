@@ -25,6 +25,19 @@ extension BlurFilter {
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
+    package func runningForm(
+        of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
+    ) -> RunningForm? {
+        guard options.within == nil, !input.isEmpty, !output.isEmpty, isRowLocal(in: input),
+            let kernel = kernel as? any RunningBlur
+        else { return nil }
+        // A mirrored border is read from the other side, at both ends of the picture.
+        let mirrored = edge == .mirror ? min(halo.top + halo.bottom, input.height) : 0
+        return kernel.runningForm(
+            of: RunningOutput(rect: output, layout: outputLayout(for: layout), format: format, light: options.light)
+        )?.holding(moreRows: mirrored)
+    }
+
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         kernel.render(source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
     }

@@ -31,23 +31,6 @@ package struct GaussianFilter: BlurFilter {
             rules: AreaOptions.rules),
         make: { try GaussianFilter($0) })
 
-    package func runningForm(
-        of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
-    ) -> RunningForm? {
-        guard options.within == nil, !input.isEmpty, !output.isEmpty, isRowLocal(in: input),
-            kernel.canRun(format, options.light)
-        else { return nil }
-        let made = outputLayout(for: layout)
-        // A mirrored border is read from the other side, at both ends of the picture.
-        let mirrored = edge == .mirror ? min(halo.top + halo.bottom, input.height) : 0
-        return RunningForm(
-            rows: 16 + mirrored,
-            bytes: kernel.runningBytes(output: output, layout: made, format: format, light: options.light)
-        ) { [kernel, options] arriving in
-            kernel.running(arriving, output: output, layout: made, format: format, light: options.light)
-        }
-    }
-
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.cost(layout, format, fixedPoint: 0.5, floating: 4.5)
     }

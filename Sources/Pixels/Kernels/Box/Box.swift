@@ -6,7 +6,7 @@ public import Raster
 ///
 /// Along each axis, samples at a distance of up to ⌊radius⌋ have the weight 1. The next sample on either side has the fraction
 /// of the radius as its weight. All weights are divided by 2·radius + 1.
-public struct Box: Blur, LevelChoosing {
+public struct Box: Blur, RunningBlur, LevelChoosing {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     public let halo: Halo
@@ -46,7 +46,25 @@ public struct Box: Blur, LevelChoosing {
             let parts = FixedMean.parts(
                 of: writer.rect.columns, channels: writer.layout.channels, reach: horizontal.reach)
             for columns in parts {
-                FixedMean(bytes, columns, horizontal, vertical, isOpaque: isOpaque, writer).render()
+                FixedMean(
+                    bytes, columns, horizontal, vertical, isOpaque: isOpaque, writer.layout, writer.operations
+                ).render(to: writer)
+            }
+        }
+    }
+
+    /// There is one for 8-bit samples without alpha: with it, the loops depend on whether all pixels are opaque.
+    package func runningForm(of output: RunningOutput) -> RunningForm? {
+        guard output.format == .u8, output.light == .encoded, !output.layout.hasAlpha, directWeights == nil else {
+            return nil
+        }
+        let channels = output.layout.channels
+        let (rect, operations) = (output.rect, RowOperations.of(level))
+        return RunningForm(rows: 2 * vertical.reach + 8, bytes: (rect.width + 2 * halo.left + 512) * channels * 32) {
+            RunningBytes($0, output, operations) { bytes in
+                FixedMean.parts(of: rect.columns, channels: channels, reach: horizontal.reach).map {
+                    FixedMean(bytes, $0, horizontal, vertical, isOpaque: true, output.layout, operations).render
+                }
             }
         }
     }

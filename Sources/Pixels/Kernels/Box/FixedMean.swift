@@ -6,9 +6,14 @@ final class FixedMean {
     private let columns: Range<Int>
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
-    private let target: RowWriter<UInt8>
+    private let bytes: ByteSource
+    private let reader: Int
+    private let operations: RowOperations
     private let source: SummedRows
     private let channels: Int
+    private let hasAlpha: Bool
+    /// Whether the sums are those of the window around the row above the next one.
+    private var isFilled = false
     /// The sums of the windows of all columns that are read. They are in 8.7 fixed point, or in samples if those fit 16 bits
     /// and no pixel is translucent. Both give the same means.
     private let sums: RowBuffer<Int32>
@@ -31,19 +36,23 @@ final class FixedMean {
 
     /// - Parameters:
     ///   - columns: a part of the target's columns.
+    ///   - layout: the layout of the target.
     ///   - isOpaque: whether all pixels that are read have full alpha.
     init(
         _ bytes: ByteSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, isOpaque: Bool,
-        _ target: RowWriter<UInt8>
+        _ layout: PixelLayout, _ operations: RowOperations
     ) {
+        self.bytes = bytes
+        reader = bytes.addReader()
         self.horizontal = horizontal
         self.vertical = vertical
-        self.target = target
-        channels = target.layout.channels
+        self.operations = operations
+        channels = layout.channels
+        hasAlpha = layout.hasAlpha
         self.columns = columns
         let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
         self.isOpaque = isOpaque
-        source = SummedRows(bytes, read, vertical, isOpaque: isOpaque, target)
+        source = SummedRows(bytes, read, vertical, isOpaque: isOpaque, layout, operations)
         shortWeights = ShortWeights(vertical)
         sums = RowBuffer(count: read.count * channels)
         shortSums = RowBuffer(count: read.count * channels + 3 * Self.gap)
@@ -51,15 +60,25 @@ final class FixedMean {
         words = RowBuffer(count: columns.count * channels + 64)
     }
 
-    func render() {
+    /// Computes the rows of the target's rectangle. The next call continues below them.
+    func render(to target: RowWriter<UInt8>) {
         let rows = target.rect.rows
-        for y in rows.lowerBound - vertical.side..<rows.lowerBound + vertical.side { slide(entering: y, leaving: nil) }
         for y in rows {
-            let leaving = y - vertical.side - 1
+            let (leaving, entering) = (y - vertical.side - 1, y + vertical.side)
+            if isFilled {
+                bytes.require(leaving..<entering + 2, by: reader)
+            } else {
+                for y in leaving + 1..<entering {
+                    bytes.require(leaving..<y + 1, by: reader)
+                    slide(entering: y, leaving: nil)
+                }
+                bytes.require(leaving..<entering + 2, by: reader)
+            }
             slide(
-                entering: y + vertical.side, leaving: y == rows.lowerBound ? nil : leaving,
-                outside: vertical.fraction > 0 ? (above: leaving, below: y + vertical.side + 1) : nil)
-            write(y)
+                entering: entering, leaving: isFilled ? leaving : nil,
+                outside: vertical.fraction > 0 ? (above: leaving, below: entering + 1) : nil)
+            isFilled = true
+            write(y, to: target)
         }
     }
 
@@ -72,30 +91,29 @@ final class FixedMean {
             entering: entering, leaving: leaving, outside: outside,
             bytes: { rows, part, start, count in
                 if let shortWeights, isOpaque {
-                    target.operations.slideShortColumns(
+                    operations.slideShortColumns(
                         rows, shift: shortWeights.shift, weight: shortWeights.weight,
                         tail: outside == nil ? 0 : shortWeights.tail, count: count,
                         sums: shortSums.start + start + Self.gap * part, words: to + start)
                 } else {
-                    target.operations.slideByteColumns(
+                    operations.slideByteColumns(
                         rows, weight: weight, tail: tail, isShort: isShort, count: count, sums: sums.start + start,
                         words: to + start)
                 }
             },
             words: { rows, count in
-                target.operations.slideWordColumns(
+                operations.slideWordColumns(
                     rows, weight: weight, tail: tail, isShort: isShort, count: count, sums: sums.start, words: to)
             })
     }
 
     /// With alpha, all means are computed in 8.7 fixed point: the result for an opaque pixel must not depend on whether
     /// another pixel in the row is translucent.
-    private func write(_ y: Int) {
-        let hasAlpha = target.layout.hasAlpha
+    private func write(_ y: Int, to target: RowWriter<UInt8>) {
         let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
         let scale = hasAlpha ? 1 : 128.0  // from 8.7 fixed point to samples
         let count = columns.count * channels
-        target.operations.averageAlong(
+        operations.averageAlong(
             Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / scale),
             tail: Float(horizontal.tail / scale), count: count, bytes: hasAlpha ? nil : target.row,
             words: hasAlpha ? words.start : nil)
@@ -220,19 +238,22 @@ final class SummedRows {
     private let zeroWords: RowBuffer<UInt16>
 
     /// - Parameter isOpaque: whether all pixels have full alpha.
-    init(_ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ target: RowWriter<UInt8>) {
+    init(
+        _ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ layout: PixelLayout,
+        _ operations: RowOperations
+    ) {
         self.columns = columns
-        channels = target.layout.channels
+        channels = layout.channels
         segments = ColumnSegment.cut(
             columns, of: source, reading: Reading(scale: 1, before: 0, after: 0), window: axis.length + 2)
         func premultiplied() -> PremultipliedRows? {
-            guard target.layout.hasAlpha, !isOpaque else { return nil }
-            return PremultipliedRows(source, layout: target.layout, columns: columns, window: 2, target.operations)
+            guard layout.hasAlpha, !isOpaque else { return nil }
+            return PremultipliedRows(source, layout: layout, columns: columns, window: 2, operations)
         }
         ahead = premultiplied()
         behind = premultiplied()
-        zeroBytes = RowBuffer(count: columns.count * target.layout.channels + 64)
-        zeroWords = RowBuffer(count: columns.count * target.layout.channels + 64)
+        zeroBytes = RowBuffer(count: columns.count * layout.channels + 64)
+        zeroWords = RowBuffer(count: columns.count * layout.channels + 64)
     }
 
     /// Calls `bytes` for each part of the columns (three at most), with the position of its first value and the number of

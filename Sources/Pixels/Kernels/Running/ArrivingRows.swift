@@ -30,18 +30,6 @@ package struct ArrivingInput {
     }
 }
 
-/// A kernel that writes a picture from the top down while its input arrives. It keeps its state between two calls, so that no row is
-/// computed twice, and few rows of the input are held.
-///
-/// One thread at a time may use it.
-package protocol RunningKernel: AnyObject {
-    /// Writes every pixel of `destination`, the complete rows below those of the previous call. It asks for the rows of the input that it
-    /// needs.
-    ///
-    /// - Throws: the error of the input.
-    func render(into destination: inout AnyRaster) throws
-}
-
 /// Receives the rows of a picture from the top down, and knows which of them are still needed.
 struct Arrival {
     /// The first error of the input. Nothing is read after it.
