@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES])
-    func `each jump leads further down, to a line of the program`(filter: calls_filter) {
+    func `each jump leads to a line of the program`(filter: calls_filter) {
         let program = Self.program(filter)
         #expect((10..<1000).contains(program.count))
         for (index, line) in program.enumerated() where line.code & 7 == 5 {

@@ -159,7 +159,7 @@ import Testing
 
     @Test(arguments: [
         "<d>", "</d>", "<d></e>", "<d a></d>", "<d a=b/>", "<d a='1/>", "<", "<!DOCTYPE d><d/>", "<d><![CDATA[x]]></d>",
-        "<d", "<?x", "<!-- x", "< d/>",
+        "<d", "<?x", "<!-- x", "< d/>", "<d a='<'/>",
     ])
     func `what is not understood is dropped`(packet: String) {
         #expect(keep(packet) == nil)

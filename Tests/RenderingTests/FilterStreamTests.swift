@@ -88,23 +88,46 @@ struct FilterStreamTests {
                 let rows = RowSource(picture, bandHeight: incoming)
                 let stream = chain.stream(plan, format: picture.format, bandHeights: [outgoing], input: rows.next)
                 #expect(try collect(stream, plan, picture.format).hasSameBytes(as: whole))
+                let forgetful = chain.stream(
+                    plan, format: picture.format, bandHeights: [outgoing + 7], remembers: false,
+                    input: RowSource(picture, bandHeight: incoming).next)
+                #expect(try collect(forgetful, plan, picture.format).hasSameBytes(as: whole))
             }
         }
     }
 
-    @Test func `an error in the middle of a picture ends a stream that keeps its state`() throws {
+    @Test(arguments: [
+        ChainCase("gaussian 3", [.gaussian(3)]), ChainCase("gaussian 40", [.gaussian(40)]),
+        ChainCase("box 40", [.family("box", .number(40))]),
+    ])
+    func `an error in the middle of a picture ends a stream that keeps its state`(chainCase: ChainCase) throws {
         struct Broken: Error {}
-        for picture in Self.pictures.prefix(3) {
-            let chain = try Chain([.gaussian(3)], registry: .builtIn)
+        let chain = try chainCase.make()
+        for format in SampleFormat.allCases {
+            let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 43, height: 331), .rgb, format)
             let plan = chain.plan(input: picture.rect, layout: picture.layout)
             let rows = RowSource(picture, bandHeight: 8)
             let stream = chain.stream(plan, format: picture.format, bandHeights: [8]) {
-                guard rows.given < 48 else { throw Broken() }
+                guard rows.given < 288 else { throw Broken() }
                 return rows.next()
             }
             #expect(throws: Broken.self) { while try stream() != nil {} }
-            #expect(rows.given == 48)
+            #expect(rows.given == 288)
         }
+    }
+
+    @Test func `a Gaussian's stream reads no more rows than its first band needs, and holds few of them`() throws {
+        // Wider than the parts of a render of the whole.
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 22_001, height: 300), .rgb, .u8)
+        let chain = try Chain([.gaussian(8)], registry: .builtIn)
+        let plan = chain.plan(input: picture.rect, layout: picture.layout)
+        let whole = try chain.render(plan.output, from: picture)
+        let rows = RowSource(picture, bandHeight: 1)
+        let stream = chain.stream(plan, format: .u8, bandHeights: [1], input: rows.next)
+        // Eight rows are filtered at once, at a quarter of the rate.
+        #expect(try stream() != nil && rows.given <= plan.halo.bottom + 32)
+        let again = chain.stream(plan, format: .u8, bandHeights: [50], input: RowSource(picture, bandHeight: 7).next)
+        #expect(try collect(again, plan, .u8).hasSameBytes(as: whole))
     }
 
     @Test func `the memory of a Gaussian's stream does not grow with its radius`() throws {

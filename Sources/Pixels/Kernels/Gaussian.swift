@@ -78,25 +78,29 @@ public struct Gaussian: Blur, LevelChoosing {
 }
 
 extension Gaussian: RunningBlur {
-    /// Neither the cost nor the memory of the running form grow with the standard deviations.
+    /// Neither the cost nor the memory of the running form grows with the standard deviations, except that an axis with a small one is not
+    /// halved for the other axis.
     package func runningForm(of output: RunningOutput) -> RunningForm? {
-        // The rings of all levels have some 100 bytes for each sample of a row in fixed point, and 500 in single precision.
-        let samples = (output.rect.width + 2 * halo.left + 512) * output.layout.channels
+        let (width, channels) = (output.rect.width, output.layout.channels)
         return switch form(output.format, output.light) {
-        case .fixed: RunningForm(rows: 16, bytes: 128 * samples) { running($0, output) }
+        case .fixed:
+            RunningForm(rows: 16, bytes: FixedPyramid.bytes(width: width, channels: channels, fixedX, fixedY)) {
+                running($0, output)
+            }
         case .direct: nil
-        case .floating: RunningForm(rows: 16, bytes: 640 * samples) { RunningFloats(self, $0, output) }
+        case .floating:
+            RunningForm(rows: 16, bytes: floating.bytes(width: width, channels: channels)) {
+                RunningFloats(self, $0, output)
+            }
         }
     }
 
     private func running(_ input: ArrivingInput, _ output: RunningOutput) -> RunningBytes {
         let operations = RowOperations.of(level)
         return RunningBytes(input, output, operations) { bytes in
-            FixedPyramid.parts(of: output.rect, channels: output.layout.channels, reach: fixedX.reach).map {
-                FixedPyramid(
-                    bytes, layout: output.layout, output: $0, horizontal: fixedX, vertical: fixedY, operations
-                ).render
-            }
+            FixedPyramid(
+                bytes, layout: output.layout, output: output.rect, horizontal: fixedX, vertical: fixedY, operations
+            ).render
         }
     }
 }

@@ -15,12 +15,14 @@ extension Chain {
     ///   - plan: the chain's plan for this input. Its ``ChainPlan/isRowLocal`` must be true.
     ///   - format: the input's sample format.
     ///   - bandHeights: the band heights of each filter's output.
+    ///   - remembers: whether filters may keep their state from band to band; see ``StreamPlan/remembers``.
     ///   - input: returns the input's next rows, any number of complete rows in order; nil after the last one. It is always
     ///     read to its end.
     /// - Returns: a function that returns the next band; nil after the last row. It throws the errors of the input and of
     ///   plugins.
     package func stream(
-        _ plan: ChainPlan, format: SampleFormat, bandHeights: [Int], input: @escaping () throws -> AnyRaster?
+        _ plan: ChainPlan, format: SampleFormat, bandHeights: [Int], remembers: Bool = true,
+        input: @escaping () throws -> AnyRaster?
     ) -> () throws -> AnyRaster? {
         precondition(plan.isRowLocal, "every band needs only the rows around it")
         precondition(bandHeights.count == plan.stages.count, "every filter has its bands")
@@ -28,7 +30,7 @@ extension Chain {
         for index in plan.stages.indices {
             let stream = FilterStream(
                 filters[index], plan.stages[index], format: format, curve: curve, frame: frame,
-                bandHeight: bandHeights[index], input: last)
+                bandHeight: bandHeights[index], remembers: remembers, input: last)
             last = { try stream.nextBand() }
         }
         return last
@@ -55,7 +57,7 @@ final class FilterStream {
 
     init(
         _ filter: any Filter, _ stage: ChainPlan.Stage, format: SampleFormat, curve: TransferCurve, frame: Int,
-        bandHeight: Int, input: @escaping () throws -> AnyRaster?
+        bandHeight: Int, remembers: Bool, input: @escaping () throws -> AnyRaster?
     ) {
         self.filter = filter
         self.stage = stage
@@ -68,7 +70,7 @@ final class FilterStream {
             $0..<min($0 + bandHeight, stage.output.bottom)
         }
         self.bands = bands
-        running = Self.running(filter, stage, format, curve, input)
+        running = remembers ? Self.running(filter, stage, format, curve, input) : nil
         firstRows = running == nil ? Self.firstRows(bands, filter, stage) : []
     }
 
@@ -197,6 +199,8 @@ struct RowWindow {
 package struct StreamPlan: Hashable, Sendable {
     /// The band height of each filter's output.
     package let bandHeights: [Int]
+    /// Whether filters may keep their state from band to band. A second rendering by bands on their own finds what is wrong in that state.
+    package let remembers: Bool
     /// An upper bound for the bytes that are held between the decoder and the encoder.
     package let bytes: Int
 
@@ -215,9 +219,10 @@ package struct StreamPlan: Hashable, Sendable {
     /// Returns nil if not even single rows fit the budget, or if the chain is not row-local.
     ///
     /// - Parameter memoryBudget: the budget for one picture, in bytes.
-    package init?(_ chain: Chain, _ plan: ChainPlan, format: SampleFormat, memoryBudget: Int) {
+    package init?(_ chain: Chain, _ plan: ChainPlan, format: SampleFormat, remembers: Bool = true, memoryBudget: Int) {
         guard plan.isRowLocal else { return nil }
-        let steps = zip(chain.filters, plan.stages).map { Step($0, $1, format) }
+        self.remembers = remembers
+        let steps = zip(chain.filters, plan.stages).map { Step($0, $1, format, remembers: remembers) }
         var heights = steps.map(\.desiredHeight)
         var bytes = Self.bytes(steps, heights, plan, format.bytes)
         func isGood() -> Bool {
@@ -233,14 +238,16 @@ package struct StreamPlan: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    private init(bandHeights: [Int], bytes: Int) {
+    private init(bandHeights: [Int], remembers: Bool, bytes: Int) {
         self.bandHeights = bandHeights
+        self.remembers = remembers
         self.bytes = bytes
     }
 
     /// Lower bands with different borders, except for common multiples of both heights: for rendering a second time.
     package var withOtherBorders: StreamPlan {
-        StreamPlan(bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, bytes: bytes)
+        StreamPlan(
+            bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, remembers: remembers, bytes: bytes)
     }
 
     private struct Step {
@@ -248,17 +255,18 @@ package struct StreamPlan: Hashable, Sendable {
         let stage: ChainPlan.Stage
         let running: RunningForm?
 
-        init(_ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat) {
+        init(_ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat, remembers: Bool) {
             self.filter = filter
             self.stage = stage
-            running = filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format)
+            running =
+                remembers
+                ? filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format) : nil
         }
 
         /// The number of rows that are held for a band, away from the picture's borders. If some bands read far more than
         /// others, it is the maximum. (If a filter applies to a part of the picture only, later bands may read further up than
         /// this one.)
         func rowsRead(_ height: Int) -> Int {
-            if let running { return running.rows + height }
             let space = max(0, stage.output.height - height)
             guard filter.isEven else {
                 return stride(from: 0, through: 8, by: 1).map { rowsRead(height, from: space * $0 / 8) }.max() ?? 0
@@ -292,9 +300,10 @@ package struct StreamPlan: Hashable, Sendable {
         var windows = 0
         for (step, height) in zip(steps, heights) {
             if let running = step.running {
-                // The number of rows is a power of two.
-                let rows = max(64, 2 * (step.rowsRead(height) + arriving))
+                // The number of rows is a power of two. Tables have the place of each row.
+                let rows = max(64, 2 * (running.rows + arriving))
                 windows += rows * rowBytes(step.stage.input, step.stage.inputLayout) + running.bytes
+                windows += 16 * (step.stage.input.height + running.rows)
                 arriving = height
                 continue
             }

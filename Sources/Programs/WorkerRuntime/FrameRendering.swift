@@ -46,7 +46,10 @@ struct FrameRendering {
         branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
         var budget = frameMemory - pictures
         func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
-            let stream = StreamPlan(chain, plan, format: header.sampleFormat, memoryBudget: budget)
+            func stream(remembers: Bool) -> StreamPlan? {
+                StreamPlan(chain, plan, format: header.sampleFormat, remembers: remembers, memoryBudget: budget)
+            }
+            let stream = (isShifted ? stream(remembers: false) : nil) ?? stream(remembers: true)
             budget -= stream?.bytes ?? 0
             return stream
         }
@@ -231,10 +234,8 @@ struct StreamedFrame {
         let (input, branches) = (rendering.input, rendering.branches)
         let (decoder, chain, plan) = (input.decoder, input.chain, rendering.chainPlan)
         let format = decoder.header.sampleFormat
-        func heights(_ stream: StreamPlan) -> [Int] {
-            (rendering.isShifted ? stream.withOtherBorders : stream).bandHeights
-        }
-        let bandHeights = heights(stream)
+        func shifted(_ stream: StreamPlan) -> StreamPlan { rendering.isShifted ? stream.withOtherBorders : stream }
+        let stream = shifted(stream)
         let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
         self.trunk = trunk
         decoded.start { pipe in
@@ -242,17 +243,21 @@ struct StreamedFrame {
         }
         let decoded = decoded
         BandPipe.start(trunk) {
-            let bands = chain.stream(plan, format: format, bandHeights: bandHeights) { try decoded.pull() }
+            let bands = chain.stream(
+                plan, format: format, bandHeights: stream.bandHeights, remembers: stream.remembers
+            ) { try decoded.pull() }
             while let band = try bands() { for pipe in trunk { try pipe.push(band) } }
             // Damage in rows that no filter needs is damage, too.
             while try decoded.pull() != nil {}
         }
         ends = zip(trunk, branches).map { source, branch in
             let (own, plan) = (input.branches[branch].own, rendering.branchPlans[branch])
-            guard let bandHeights = rendering.branchStreams[branch].map(heights), !own.isIdentity else { return source }
+            guard let stream = rendering.branchStreams[branch].map(shifted), !own.isIdentity else { return source }
             let end = BandPipe(capacity: StreamPlan.queued)
             end.start { pipe in
-                let bands = own.stream(plan, format: format, bandHeights: bandHeights) { try source.pull() }
+                let bands = own.stream(
+                    plan, format: format, bandHeights: stream.bandHeights, remembers: stream.remembers
+                ) { try source.pull() }
                 while let band = try bands() { try pipe.push(band) }
                 // The other branches wait until this one has taken all bands.
                 while try source.pull() != nil {}

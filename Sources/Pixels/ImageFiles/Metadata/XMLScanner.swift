@@ -67,6 +67,8 @@ struct XMLScanner {
             throw MalformedError()
         }
         let value = position..<end
+        // XML forbids it. In the text of an element, it would begin another one.
+        guard !bytes[value].contains(UInt8(ascii: "<")) else { throw MalformedError() }
         position = end + 1
         return Attribute(name: name, value: value, range: start..<position)
     }

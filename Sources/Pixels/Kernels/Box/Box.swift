@@ -58,13 +58,14 @@ public struct Box: Blur, RunningBlur, LevelChoosing {
         guard output.format == .u8, output.light == .encoded, !output.layout.hasAlpha, directWeights == nil else {
             return nil
         }
-        let channels = output.layout.channels
-        let (rect, operations) = (output.rect, RowOperations.of(level))
-        return RunningForm(rows: 2 * vertical.reach + 8, bytes: (rect.width + 2 * halo.left + 512) * channels * 32) {
+        let (channels, columns) = (output.layout.channels, output.rect.columns)
+        let operations = RowOperations.of(level)
+        // The columns beyond the picture are copied for each row of a window.
+        let copies = 2 * (vertical.length + 2) * ((2 * horizontal.reach + 128) * channels + 1024)
+        let sums = (columns.count + 2 * horizontal.reach + 512) * channels * 32
+        return RunningForm(rows: 2 * vertical.reach + 8, bytes: copies + sums) {
             RunningBytes($0, output, operations) { bytes in
-                FixedMean.parts(of: rect.columns, channels: channels, reach: horizontal.reach).map {
-                    FixedMean(bytes, $0, horizontal, vertical, isOpaque: true, output.layout, operations).render
-                }
+                FixedMean(bytes, columns, horizontal, vertical, isOpaque: true, output.layout, operations).render
             }
         }
     }

@@ -7,7 +7,6 @@ final class FixedMean {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     private let bytes: ByteSource
-    private let reader: Int
     private let operations: RowOperations
     private let source: SummedRows
     private let channels: Int
@@ -43,7 +42,6 @@ final class FixedMean {
         _ layout: PixelLayout, _ operations: RowOperations
     ) {
         self.bytes = bytes
-        reader = bytes.addReader()
         self.horizontal = horizontal
         self.vertical = vertical
         self.operations = operations
@@ -66,13 +64,13 @@ final class FixedMean {
         for y in rows {
             let (leaving, entering) = (y - vertical.side - 1, y + vertical.side)
             if isFilled {
-                bytes.require(leaving..<entering + 2, by: reader)
+                bytes.require(leaving..<entering + 2)
             } else {
                 for y in leaving + 1..<entering {
-                    bytes.require(leaving..<y + 1, by: reader)
+                    bytes.require(leaving..<y + 1)
                     slide(entering: y, leaving: nil)
                 }
-                bytes.require(leaving..<entering + 2, by: reader)
+                bytes.require(leaving..<entering + 2)
             }
             slide(
                 entering: entering, leaving: isFilled ? leaving : nil,

@@ -145,7 +145,7 @@ final class ByteSource {
         }
     }
 
-    /// A source whose rows arrive while they are read; see ``require(_:by:)``.
+    /// A source whose rows arrive while they are read; see ``require(_:)``.
     convenience init(_ input: ArrivingInput, wanted: Range<Int>) {
         let arriving = ArrivingBytes(input)
         self.init(
@@ -182,19 +182,14 @@ final class ByteSource {
         zeroRow = RowBuffer(count: columns.range.count * channels + 2 * Reading.slack)
     }
 
-    /// Adds a reader of rows that are still to arrive. A row stays as long as any reader may need it.
-    ///
-    /// - Returns: the reader's number.
-    func addReader() -> Int { arriving?.addReader() ?? 0 }
-
-    /// Waits until the rows `y` (coordinates) have arrived; see ``Arrival/require(_:by:store:)``.
-    func require(_ y: Range<Int>, by reader: Int) {
-        guard let arriving, arriving.require(y, by: reader) else { return }
+    /// Waits until the rows `y` (coordinates) have arrived; see ``Arrival/require(_:store:)``.
+    func require(_ y: Range<Int>) {
+        guard let arriving, arriving.require(y) else { return }
         samples = arriving.samples
         opacity = Array(repeating: nil, count: arriving.capacity)
     }
 
-    /// The error of the input. After it, rows have any samples.
+    /// The error of the input. After it, the samples of rows are unspecified.
     var failure: (any Error)? { arriving?.failure }
 
     /// A row of zeros that is long enough for every column that is read in place.

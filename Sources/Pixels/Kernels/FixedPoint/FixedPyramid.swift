@@ -18,7 +18,6 @@ final class FixedPyramid {
     private let horizontal: AxisDesign<UInt16>
     private let vertical: AxisDesign<UInt16>
     private let bytes: ByteSource
-    private let reader: Int
     private let source: FixedRows
     private let output: PixelRect
     /// Parts of the output's columns, each written at once.
@@ -64,7 +63,6 @@ final class FixedPyramid {
             output: output.rows, core: bytes.rowCore, prefilters: prefilters, radius: vertical.radius, pairs: false)
         self.operations = operations
         self.bytes = bytes
-        reader = bytes.addReader()
         self.output = output
         self.horizontal = horizontal
         self.vertical = vertical
@@ -107,6 +105,19 @@ final class FixedPyramid {
         case 6: isFirst ? 1 : 3
         default: isFirst ? 2 : 4
         }
+    }
+
+    /// An upper bound for the bytes of a pyramid of this output width.
+    static func bytes(width: Int, channels: Int, _ horizontal: AxisDesign<UInt16>, _ vertical: AxisDesign<UInt16>)
+        -> Int
+    {
+        let levels = horizontal.prefilters.count
+        // A ring has a power of two of rows. Rows of words, bytes and premultiplied words have the whole width.
+        let rows = (1...levels).map { level in
+            let (low, up) = level == levels ? (2 * (2 * vertical.radius + batch + 1), 4 * batch) : (8, 8)
+            return (low + up) * ((width + 2 * horizontal.reach) >> level + 2 * margin + 256) * 2
+        }
+        return (rows.reduce(0, +) + 32 * (width + 2 * horizontal.reach + 256)) * channels
     }
 
     /// Computes the rows of the target's rectangle. The next call continues below them.
@@ -217,7 +228,7 @@ extension FixedPyramid {
     private func halveSource(_ row: Int) {
         let (ring, taps) = (low[0], taps[0])
         let (bias, rows) = (biases[0], rowsRead(0, row))
-        bytes.require(rows, by: reader)
+        bytes.require(rows)
         source.withRows(
             rows,
             bytes: { rows, columns in

@@ -29,6 +29,17 @@ struct FloatPyramid: WorkingKernel {
         }
     }
 
+    /// An upper bound for the bytes of a run over this width. An axis that keeps its rate has whole rows at every level.
+    func bytes(width: Int, channels: Int) -> Int {
+        let levels = max(horizontal.prefilters.count, vertical.prefilters.count)
+        let rows = (0...levels).map { level in
+            let low = level == levels ? 2 * (2 * vertical.radius + 2) : 16
+            return (low + 8) * ((width + 2 * horizontal.reach) >> min(level, horizontal.prefilters.count) + 512)
+        }
+        // Three buffers have the size of the longest row.
+        return (rows.reduce(0, +) + 4 * (width + 2 * horizontal.reach + 512)) * channels * MemoryLayout<Float>.stride
+    }
+
     /// - Parameter source: creates the source for some columns.
     func run(
         _ columns: AxisTable, _ rows: AxisTable, _ layout: PixelLayout, area: PixelRect,

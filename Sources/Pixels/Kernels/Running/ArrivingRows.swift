@@ -40,8 +40,6 @@ struct Arrival {
     private let core: Range<Int>
     /// For each coordinate of the core, the first row that is read there or below.
     private let first: [Int]
-    /// The first coordinate that each reader may still read.
-    private var readers: [Int] = []
 
     init(_ input: ArrivingInput) {
         self.input = input
@@ -55,28 +53,22 @@ struct Arrival {
         self.first = first.reversed()
     }
 
-    mutating func addReader() -> Int {
-        readers.append(core.lowerBound)
-        return readers.count - 1
-    }
-
     /// The row of the picture at a coordinate; negative if it is transparent.
     func row(at y: Int) -> Int { input.rows[inCore(y)] }
 
     private func inCore(_ y: Int) -> Int { min(max(y, core.lowerBound), core.upperBound - 1) }
 
-    /// Receives rows until those at the coordinates `y` are there. A reader asks for rows from the top down, and reads none above those
+    /// Receives rows until those at the coordinates `y` are there. The kernel asks for rows from the top down, and reads none above those
     /// that it has asked for last.
     ///
     /// - Parameter store: receives a band and its rows. The rows above `first` are not needed any more.
     /// - Returns: whether rows have arrived.
     mutating func require(
-        _ y: Range<Int>, by reader: Int, store: (_ band: AnyRaster, _ rows: Range<Int>, _ first: Int) -> Void
+        _ y: Range<Int>, store: (_ band: AnyRaster, _ rows: Range<Int>, _ first: Int) -> Void
     ) -> Bool {
-        readers[reader] = y.lowerBound
         let last = y.reduce(-1) { max($0, row(at: $1)) }
         guard last >= held.upperBound, failure == nil else { return false }
-        let needed = first[inCore(readers.min() ?? y.lowerBound) - core.lowerBound]
+        let needed = first[inCore(y.lowerBound) - core.lowerBound]
         do {
             while last >= held.upperBound {
                 guard let band = try input.next() else { preconditionFailure("an input has all of its rows") }
@@ -95,7 +87,7 @@ struct Arrival {
     }
 }
 
-/// The rows of an 8-bit picture that readers still need, while they arrive from the top down.
+/// The rows of an 8-bit picture that a kernel still needs, while they arrive from the top down.
 ///
 /// Row y is at y modulo a power of two, so that no row moves while the window slides. The memory grows until it can hold the longest
 /// window.
@@ -125,15 +117,13 @@ final class ArrivingBytes {
 
     @inline(__always) func slot(_ row: Int) -> Int { row & (capacity &- 1) }
 
-    func addReader() -> Int { arrival.addReader() }
-
-    /// See ``Arrival/require(_:by:store:)``.
+    /// See ``Arrival/require(_:store:)``.
     ///
-    /// - Returns: whether slots have got other rows, or other places.
-    func require(_ y: Range<Int>, by reader: Int) -> Bool {
+    /// - Returns: whether the memory has changed.
+    func require(_ y: Range<Int>) -> Bool {
         let held = arrival.held
         var bottom = held.upperBound
-        return arrival.require(y, by: reader) { band, rows, first in
+        return arrival.require(y) { band, rows, first in
             makeRoom(for: rows.upperBound - first, keeping: first..<max(first, bottom))
             store(band, rows, from: first)
             bottom = rows.upperBound
@@ -163,7 +153,7 @@ final class ArrivingBytes {
     }
 }
 
-/// The bands of a picture that readers still need, while they arrive from the top down.
+/// The bands of a picture that a kernel still needs, while they arrive from the top down.
 final class ArrivingBands {
     private struct Band {
         let rows: Range<Int>
@@ -174,7 +164,6 @@ final class ArrivingBands {
     private let layout: PixelLayout
     private let light: Light
     private var arrival: Arrival
-    private let reader: Int
     private var bands: [Band] = []
 
     /// - Parameter layout: the layout of the working values.
@@ -183,7 +172,6 @@ final class ArrivingBands {
         self.layout = layout
         self.light = light
         arrival = Arrival(input)
-        reader = arrival.addReader()
     }
 
     var failure: (any Error)? { arrival.failure }
@@ -192,7 +180,7 @@ final class ArrivingBands {
     ///
     /// - Returns: a reader, and the position of the row in its raster. Nil for a transparent row, and after an error.
     func row(at y: Int) -> (reader: PixelReader, position: Int)? {
-        _ = arrival.require(y..<y + 1, by: reader) { band, rows, first in
+        _ = arrival.require(y..<y + 1) { band, rows, first in
             bands.removeAll { $0.rows.upperBound <= first }
             let source = KernelSource(
                 raster: band, columns: input.columns, rows: AxisTable(range: 0..<rows.count), curve: input.curve)

@@ -31,7 +31,7 @@ package struct RunningOutput {
     }
 }
 
-/// The need of a running kernel, and the function that creates it.
+/// The memory of a running kernel, and how to create it.
 package struct RunningForm {
     /// How many rows of the input it holds, beside those that have just arrived.
     package let rows: Int
@@ -59,22 +59,25 @@ package protocol RunningBlur: Blur {
     func runningForm(of output: RunningOutput) -> RunningForm?
 }
 
-/// Writes 8-bit samples with kernels that each write a part of the columns.
+/// Writes 8-bit samples from the rows of an ``ArrivingBytes``.
+///
+/// One kernel writes all columns. With parts, as in a render of the whole, the part that goes first would ask for many rows before the others
+/// have read any, and all of them would be held.
 final class RunningBytes: RunningKernel {
     private let bytes: ByteSource
     private let layout: PixelLayout
     private let operations: RowOperations
-    private let parts: [(RowWriter<UInt8>) -> Void]
+    private let render: (RowWriter<UInt8>) -> Void
 
-    /// - Parameter parts: creates the functions that write the rows of a writer's rectangle, each in some columns.
+    /// - Parameter make: creates the function that writes the rows of a writer's rectangle.
     init(
         _ input: ArrivingInput, _ output: RunningOutput, _ operations: RowOperations,
-        parts: (ByteSource) -> [(RowWriter<UInt8>) -> Void]
+        make: (ByteSource) -> (RowWriter<UInt8>) -> Void
     ) {
         bytes = ByteSource(input, wanted: output.rect.columns)
         layout = output.layout
         self.operations = operations
-        self.parts = parts(bytes)
+        render = make(bytes)
     }
 
     func render(into destination: inout AnyRaster) throws {
@@ -85,7 +88,7 @@ final class RunningBytes: RunningKernel {
         if !rect.isEmpty {
             target.samples.withMutableRow { samples in
                 let writer = RowWriter<UInt8>(samples, rect: rect, layout: layout, operations)
-                for part in parts { part(writer) }
+                render(writer)
                 writer.finish()
             }
         }
