@@ -67,8 +67,8 @@ extension LedgerTests {
         try write("a letter", to: "\(index)/letter")
         let record = try output("out/b", by: ledger)
         let message =
-            "\(index): cannot write the index of the outputs: Is a directory\n   = a folder has this name, and cannot be removed: "
-            + "move it away, and run again"
+            "\(index): cannot write the index of the outputs: Is a directory\n   = a folder that is not empty, or cannot "
+            + "be removed, has this name: move it away, and run again"
         #expect(#expect(throws: FileError.self) { try ledger.publish([record]) }?.message == message)
         #expect(#expect(throws: FileError.self) { try tidy(job()) }?.message == message)
         #expect(try String(contentsOfFile: "\(index)/letter", encoding: .utf8) == "a letter")

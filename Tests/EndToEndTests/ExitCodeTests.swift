@@ -181,6 +181,23 @@ import Testing
                 """)
     }
 
+    @Test(arguments: ["photos/a.png/", "photos/a.png/b.png", "photos/a.png/b/c.png"], [0o644, 0o755])
+    func `74: apply and preview below a file`(output: String, rights: mode_t) async throws {
+        try workspace.writeManifest()
+        chmod("\(workspace.path)/photos/a.png", rights)
+        let message = """
+            \(workspace.path)/photos/a.png: cannot create the folder: Not a directory
+               = something that is no folder is in its place: move it away, or choose another
+            """
+        let applied = try await Program.run("apply", "gaussian", "photos/b.png", "-o", output, in: workspace)
+        #expect(applied.code == 74)
+        #expect(applied.errors == message + " output path\n")
+        guard !output.hasSuffix("/") else { return }
+        let preview = try await Program.run("preview", "job.yaml", "-o", output, in: workspace)
+        #expect(preview.code == 74)
+        #expect(preview.errors.hasPrefix(message))
+    }
+
     @Test func `74: a preview in a folder where nothing may be written`() async throws {
         try workspace.writeManifest()
         try close("closed", rights: 0o555)

@@ -66,7 +66,7 @@ struct FilterStreamTests {
         #expect(try collect(stream, plan, .u8).hasSameBytes(as: picture))
     }
 
-    /// Pictures in which a filter that keeps its state halves many rows, and has several columns of parts.
+    /// In these pictures, a filter that keeps its state halves many rows. One picture is wider than the parts of a render of the whole.
     @Test(arguments: [
         ChainCase("gaussian 20", [.gaussian(20)]),
         ChainCase("gaussian 75 mirror", [.gaussian(75, ["edge": .word("mirror")])]),
@@ -116,7 +116,9 @@ struct FilterStreamTests {
         }
     }
 
-    @Test func `a Gaussian's stream reads no more rows than its first band needs, and holds few of them`() throws {
+    @Test func `a stream of a wide picture reads no more rows than its first band needs, and has the same pixels`()
+        throws
+    {
         // Wider than the parts of a render of the whole.
         let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 22_001, height: 300), .rgb, .u8)
         let chain = try Chain([.gaussian(8)], registry: .builtIn)
@@ -130,7 +132,7 @@ struct FilterStreamTests {
         #expect(try collect(again, plan, .u8).hasSameBytes(as: whole))
     }
 
-    @Test func `the memory of a Gaussian's stream does not grow with its radius`() throws {
+    @Test func `the planned memory of a Gaussian's stream does not grow with its radius`() throws {
         let rect = PixelRect(x: 0, y: 0, width: 20_000, height: 30_000)
         for format in SampleFormat.allCases {
             let bytes = try [20, 300].map { radius in

@@ -3,14 +3,21 @@ import JobModel
 
 /// Checks whether Penumbra can write in a folder.
 package enum WritableFolder {
-    /// Throws if the rights or the file system of a folder forbid new files. For a missing folder, the nearest existing one
-    /// above it counts.
+    /// Throws if the rights or the file system of a folder forbid new files, or if something else is in its place. For a missing folder, the
+    /// nearest existing one above it counts.
     package static func refuseForbidden(_ path: String) throws(FileError) {
-        guard access(path, W_OK | X_OK) != 0 else { return }
-        let code = errno
-        if code == ENOENT, let above = PathNames.folder(of: path), above != path { return try refuseForbidden(above) }
-        guard code != ENOENT else { return }
-        throw FileError(path: path, code: code, action: FileError.writeInFolder)
+        let code = access(path, W_OK | X_OK) == 0 ? 0 : errno
+        guard !FileSystem.exists(path) || FileSystem.isFolder(path) else {
+            throw FileError(path: path, code: ENOTDIR, action: "create the folder")
+        }
+        switch code {
+        case 0: return
+        // Below a file, each path has the code ENOTDIR.
+        case ENOENT, ENOTDIR:
+            guard let above = PathNames.folder(of: path), above != path else { return }
+            try refuseForbidden(above)
+        default: throw FileError(path: path, code: code, action: FileError.writeInFolder)
+        }
     }
 
     /// Writes a file in the folder and removes it.

@@ -50,8 +50,8 @@ package protocol Filter: Sendable {
     /// The same for an input of a certain extent, if the cost depends on it.
     func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double
 
-    /// The filter in the form that keeps its state from band to band, for filters whose halo makes many rows be read again otherwise. Nil
-    /// if there is none for this picture.
+    /// The filter in the form that keeps its state from band to band. Nil if there is none for this picture. Without it, each band reads the
+    /// rows of its halo again.
     ///
     /// - Parameters:
     ///   - input: the extent of the whole input.

@@ -39,19 +39,12 @@ extension Chain {
 
 /// One filter's output in bands from the top down, from its input in the same order.
 final class FilterStream {
-    private let filter: any Filter
     private let stage: ChainPlan.Stage
     private let format: SampleFormat
-    /// See `FilterSource.frame`.
-    private let frame: Int
-    private let bandHeight: Int
     private let input: () throws -> AnyRaster?
     private let bands: [Range<Int>]
-    /// Nil if the filter renders each band by itself.
-    private let running: (any RunningKernel)?
-    private var window: RowWindow
-    /// For each band, the first row that it or a later band reads. Empty with a running form.
-    private let firstRows: [Int]
+    /// Writes the next band.
+    private let render: (inout AnyRaster) throws -> Void
     /// The index of the next band.
     private var index = 0
 
@@ -59,47 +52,27 @@ final class FilterStream {
         _ filter: any Filter, _ stage: ChainPlan.Stage, format: SampleFormat, curve: TransferCurve, frame: Int,
         bandHeight: Int, remembers: Bool, input: @escaping () throws -> AnyRaster?
     ) {
-        self.filter = filter
         self.stage = stage
         self.format = format
-        self.frame = frame
-        self.bandHeight = bandHeight
         self.input = input
-        window = RowWindow(of: stage.input, layout: stage.inputLayout, format: format, curve: curve)
         let bands = stride(from: stage.output.y, to: stage.output.bottom, by: bandHeight).map {
             $0..<min($0 + bandHeight, stage.output.bottom)
         }
         self.bands = bands
-        running = remembers ? Self.running(filter, stage, format, curve, input) : nil
-        firstRows = running == nil ? Self.firstRows(bands, filter, stage) : []
-    }
-
-    private static func running(
-        _ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat, _ curve: TransferCurve,
-        _ input: @escaping () throws -> AnyRaster?
-    ) -> (any RunningKernel)? {
-        guard let form = filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format) else {
-            return nil
+        let form =
+            remembers ? filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format) : nil
+        if let form {
+            let map = filter.sourceMap(for: stage.output, in: stage.input)
+            let kernel = form.make(
+                ArrivingInput(
+                    extent: stage.input, layout: stage.inputLayout,
+                    columns: map.columns.table { $0 - stage.input.x }, rows: map.rows.table { $0 - stage.input.y },
+                    curve: curve, next: input))
+            render = kernel.render
+        } else {
+            let window = RowWindow(of: stage.input, layout: stage.inputLayout, format: format, curve: curve)
+            render = WindowedFilter(filter, stage, window, bands, frame: frame, input: input).render
         }
-        let map = filter.sourceMap(for: stage.output, in: stage.input)
-        return form.make(
-            ArrivingInput(
-                extent: stage.input, layout: stage.inputLayout, columns: map.columns.table { $0 - stage.input.x },
-                rows: map.rows.table { $0 - stage.input.y }, curve: curve, next: input))
-    }
-
-    /// A later band may read rows further up: a filter that applies to a region reads little outside it.
-    private static func firstRows(_ bands: [Range<Int>], _ filter: any Filter, _ stage: ChainPlan.Stage) -> [Int] {
-        var lowest = stage.input.bottom
-        var result: [Int] = []
-        for rows in bands.reversed() {
-            let band = PixelRect(columns: stage.output.columns, rows: rows)
-            let needed = filter.needed(for: band, in: stage.input).rows
-            let read = AxisMap(needed: needed, input: stage.input.rows, edge: filter.edge).intervals
-            lowest = min(lowest, read.map(\.lowerBound).min() ?? lowest)
-            result.append(lowest)
-        }
-        return result.reversed()
     }
 
     /// The next band. Nil after the last row, when the input was read to its end, too.
@@ -111,24 +84,59 @@ final class FilterStream {
         var band = AnyRaster(
             zeroed: PixelRect(columns: stage.output.columns, rows: bands[index]), layout: stage.outputLayout,
             format: format)
-        if let running { try running.render(into: &band) } else { try render(into: &band) }
+        try render(&band)
         index += 1
         return band
     }
+}
 
-    private func render(into band: inout AnyRaster) throws {
-        let map = filter.sourceMap(for: band.rect, in: stage.input)
-        window.drop(before: firstRows[index])
-        try fill(through: map.rows.intervals.map(\.upperBound).max() ?? stage.input.y)
-        try filter.render(FilterSource(pixels: window.source(map), extent: stage.input, frame: frame), into: &band)
+/// A filter that renders each band by itself, from a window of its input.
+private final class WindowedFilter {
+    private let filter: any Filter
+    private let stage: ChainPlan.Stage
+    /// See `FilterSource.frame`.
+    private let frame: Int
+    private let input: () throws -> AnyRaster?
+    private var window: RowWindow
+    /// For each band that is left, the first row that it or a later band reads. The next band is the last one here.
+    private var firstRows: [Int]
+
+    init(
+        _ filter: any Filter, _ stage: ChainPlan.Stage, _ window: RowWindow, _ bands: [Range<Int>], frame: Int,
+        input: @escaping () throws -> AnyRaster?
+    ) {
+        self.filter = filter
+        self.stage = stage
+        self.window = window
+        self.frame = frame
+        self.input = input
+        firstRows = Self.firstRows(bands, filter, stage)
     }
 
-    private func fill(through end: Int) throws {
-        while window.held.upperBound < end {
-            guard let band = try input() else { preconditionFailure("an input has all of its rows") }
-            window.append(band)
-            window.drop(before: firstRows[index])
+    /// A later band may read rows further up: a filter that applies to a region reads little outside it.
+    private static func firstRows(_ bands: [Range<Int>], _ filter: any Filter, _ stage: ChainPlan.Stage) -> [Int] {
+        var lowest = stage.input.bottom
+        return bands.reversed().map { rows in
+            let band = PixelRect(columns: stage.output.columns, rows: rows)
+            let needed = filter.needed(for: band, in: stage.input).rows
+            let read = AxisMap(needed: needed, input: stage.input.rows, edge: filter.edge).intervals
+            lowest = min(lowest, read.map(\.lowerBound).min() ?? lowest)
+            return lowest
         }
+    }
+
+    /// Writes the next band.
+    func render(into band: inout AnyRaster) throws {
+        guard let first = firstRows.popLast() else { preconditionFailure("a stream renders each of its bands once") }
+        let map = filter.sourceMap(for: band.rect, in: stage.input)
+        window.drop(before: first)
+        let end = map.rows.intervals.map(\.upperBound).max() ?? stage.input.y
+        while window.held.upperBound < end {
+            guard let rows = try input() else { preconditionFailure("an input has all of its rows") }
+            window.append(rows)
+            window.drop(before: first)
+        }
+        try filter.render(FilterSource(pixels: window.source(map), extent: stage.input, frame: frame), into: &band)
     }
 }
 
@@ -199,7 +207,8 @@ struct RowWindow {
 package struct StreamPlan: Hashable, Sendable {
     /// The band height of each filter's output.
     package let bandHeights: [Int]
-    /// Whether filters may keep their state from band to band. A second rendering by bands on their own finds what is wrong in that state.
+    /// Whether filters may keep their state from band to band. A second rendering in which each band is made by itself finds an error in that
+    /// state.
     package let remembers: Bool
     /// An upper bound for the bytes that are held between the decoder and the encoder.
     package let bytes: Int
@@ -300,9 +309,10 @@ package struct StreamPlan: Hashable, Sendable {
         var windows = 0
         for (step, height) in zip(steps, heights) {
             if let running = step.running {
-                // The number of rows is a power of two. Tables have the place of each row.
+                // A ring has a power of two of rows.
                 let rows = max(64, 2 * (running.rows + arriving))
                 windows += rows * rowBytes(step.stage.input, step.stage.inputLayout) + running.bytes
+                // Tables say where each row of the picture is stored.
                 windows += 16 * (step.stage.input.height + running.rows)
                 arriving = height
                 continue

@@ -80,7 +80,7 @@ final class OutputIndex: Sendable {
             switch code {
             case EACCES, EPERM:
                 "remove this file, or give it and its folder to the user who runs the job: the database has its records"
-            case EISDIR: "a folder has this name, and cannot be removed: move it away, and run again"
+            case EISDIR: "a folder that is not empty, or cannot be removed, has this name: move it away, and run again"
             default: nil
             }
         return FileError(path: path, code: code, action: action, remedy: remedy)

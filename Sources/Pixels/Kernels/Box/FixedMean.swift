@@ -63,15 +63,8 @@ final class FixedMean {
         let rows = target.rect.rows
         for y in rows {
             let (leaving, entering) = (y - vertical.side - 1, y + vertical.side)
-            if isFilled {
-                bytes.require(leaving..<entering + 2)
-            } else {
-                for y in leaving + 1..<entering {
-                    bytes.require(leaving..<y + 1)
-                    slide(entering: y, leaving: nil)
-                }
-                bytes.require(leaving..<entering + 2)
-            }
+            bytes.require(leaving..<entering + 2)
+            if !isFilled { for y in leaving + 1..<entering { slide(entering: y, leaving: nil) } }
             slide(
                 entering: entering, leaving: isFilled ? leaving : nil,
                 outside: vertical.fraction > 0 ? (above: leaving, below: entering + 1) : nil)

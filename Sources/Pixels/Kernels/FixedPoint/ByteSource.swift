@@ -145,7 +145,7 @@ final class ByteSource {
         }
     }
 
-    /// A source whose rows arrive while they are read; see ``require(_:)``.
+    /// A source whose rows are still arriving. ``require(_:)`` waits for them.
     convenience init(_ input: ArrivingInput, wanted: Range<Int>) {
         let arriving = ArrivingBytes(input)
         self.init(

@@ -115,7 +115,8 @@ final class FixedPyramid {
         // A ring has a power of two of rows. Rows of words, bytes and premultiplied words have the whole width.
         let rows = (1...levels).map { level in
             let (low, up) = level == levels ? (2 * (2 * vertical.radius + batch + 1), 4 * batch) : (8, 8)
-            return (low + up) * ((width + 2 * horizontal.reach) >> level + 2 * margin + 256) * 2
+            let width = (width + 2 * horizontal.reach) >> level
+            return (low + up) * (width + 2 * margin + 256) * 2
         }
         return (rows.reduce(0, +) + 32 * (width + 2 * horizontal.reach + 256)) * channels
     }

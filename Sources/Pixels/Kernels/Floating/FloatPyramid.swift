@@ -34,7 +34,8 @@ struct FloatPyramid: WorkingKernel {
         let levels = max(horizontal.prefilters.count, vertical.prefilters.count)
         let rows = (0...levels).map { level in
             let low = level == levels ? 2 * (2 * vertical.radius + 2) : 16
-            return (low + 8) * ((width + 2 * horizontal.reach) >> min(level, horizontal.prefilters.count) + 512)
+            let width = (width + 2 * horizontal.reach) >> min(level, horizontal.prefilters.count)
+            return (low + 8) * (width + 512)
         }
         // Three buffers have the size of the longest row.
         return (rows.reduce(0, +) + 4 * (width + 2 * horizontal.reach + 512)) * channels * MemoryLayout<Float>.stride
@@ -47,8 +48,7 @@ struct FloatPyramid: WorkingKernel {
     ) -> FloatPyramidRun {
         FloatPyramidRun(
             columns, rows, channels: layout.channels, area: area, horizontal: horizontal, vertical: vertical,
-            operations,
-            source: source)
+            operations, source: source)
     }
 }
 

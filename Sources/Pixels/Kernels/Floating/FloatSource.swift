@@ -28,7 +28,7 @@ final class FloatSource {
         run = self.columns.longestRun(in: columns)
     }
 
-    /// A source whose rows arrive while they are read, each once and from the top down.
+    /// A source whose rows are still arriving. Each row is read once, from the top down.
     ///
     /// - Parameter table: the table of the bands' columns.
     init(_ bands: ArrivingBands, _ table: AxisTable, columns: Range<Int>, _ operations: RowOperations) {

@@ -33,11 +33,11 @@ package struct RunningOutput {
 
 /// The memory of a running kernel, and how to create it.
 package struct RunningForm {
-    /// How many rows of the input it holds, beside those that have just arrived.
+    /// How many rows of the input it holds. The rows that have just arrived do not count.
     package let rows: Int
-    /// An upper bound for the bytes that it holds beside them.
+    /// An upper bound for the bytes of its own state.
     package let bytes: Int
-    /// Creates it for an input whose tables cover the halo of the output.
+    /// Creates it. The tables of the input must cover the output with its halo.
     package let make: (ArrivingInput) -> any RunningKernel
 
     init(rows: Int, bytes: Int, make: @escaping (ArrivingInput) -> any RunningKernel) {
