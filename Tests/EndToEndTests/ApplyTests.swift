@@ -180,6 +180,15 @@ import Testing
             many.errors
                 == "--output is one file, and there are 2 pictures\n   = end it with / for a folder, or use fields such as "
                 + "out/{stem}.png\n")
+        for words in [["gaussian:", "{radius:", "3}"], ["invert | gaussian:", "3"]] {
+            let unquoted = try await Program.run(
+                Program.penumbra, ["apply"] + words + ["photos/a.png", "-o", "x.png"], in: workspace)
+            #expect(unquoted.code == 64)
+            #expect(
+                unquoted.errors
+                    == "the chain ends with 'gaussian:', and '\(words[1])' was taken for a picture\n   = put quotes around the whole "
+                    + "chain: 'gaussian: {radius: 12}'\n")
+        }
         let empty = try await apply(" | ", "photos/a.png", "-o", "x.png")
         #expect(empty.code == 64)
         #expect(empty.errors == "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'\n")

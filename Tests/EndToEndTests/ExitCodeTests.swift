@@ -141,14 +141,36 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: "\(workspace.path)/out", withDestinationPath: "nowhere")
         }
-        let result = try await Program.run("run", "job.yaml", in: workspace)
-        #expect(result.code == 74)
-        #expect(
-            result.errors == """
-                \(workspace.path)/out: cannot create the folder: Not a directory
-                   = something that is no folder is in its place: move it away, or choose another output path
+        for command in ["run", "plan"] {
+            let result = try await Program.run(command, "job.yaml", in: workspace)
+            #expect(result.code == 74)
+            #expect(
+                result.errors == """
+                    \(workspace.path)/out: cannot create the folder: Not a directory
+                       = something that is no folder is in its place: move it away, or choose another output path
 
-                """)
+                    """)
+        }
+    }
+
+    @Test func `74: a folder with files in place of the index, before anything is rendered`() async throws {
+        try workspace.writeManifest()
+        try workspace.write("a letter", to: "out/.penumbra-index/letter")
+        for command in ["run", "plan"] {
+            let result = try await Program.run(command, "job.yaml", in: workspace)
+            #expect(result.code == 74)
+            #expect(
+                result.errors == """
+                    \(workspace.path)/out/.penumbra-index: cannot write the index of the outputs: Is a directory
+                       = a folder that is not empty, or cannot be removed, has this name: move it away, and run again
+
+                    """)
+            #expect(result.output.contains("published") == false)
+        }
+        #expect(workspace.files(below: "out") == [".penumbra-index/letter"])
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/out/.penumbra-index/letter")
+        let result = try await Program.run("plan", "job.yaml", in: workspace)
+        #expect((result.code, result.errors) == (0, ""))
     }
 
     /// The superuser may write everywhere, but for one who has given that right away.

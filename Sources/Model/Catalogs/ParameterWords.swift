@@ -18,7 +18,7 @@ package enum ParameterWords {
         case .boolean: "true | false"
         case .text: "text"
         case .region: "{x, y, width, height, corner_radius}, px or %"
-        case .color: "#rrggbb, or a name"
+        case .color: "#rrggbb, white, black, transparent"
         case .picture, .layer: "a picture's path"
         }
     }

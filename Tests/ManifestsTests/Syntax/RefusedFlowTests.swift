@@ -24,6 +24,17 @@ import Testing
                 """)
     }
 
+    @Test func `nothing is said of missing keys if a list is not closed`() {
+        #expect(
+            Reading("job: [\n").messages
+                == """
+                job.yaml:1:6: error: no closing ']' on this line
+                1 | job: [
+                  |      ^
+                  = close it on the line where it begins, or write one entry per line, indented, without brackets
+                """)
+    }
+
     @Test func `a comment inside brackets is refused`() {
         #expect(
             ParsedText("inputs: [a, # b\n").messages

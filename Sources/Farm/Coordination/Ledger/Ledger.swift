@@ -91,6 +91,11 @@ package final class Ledger: Sendable {
         return contents
     }
 
+    /// Throws if the index of the outputs in a folder cannot be written, because a folder with files has its name.
+    package static func refuseForbiddenIndex(in folder: String, of job: JobSpec) throws(FileError) {
+        try OutputIndex(folder: folder, job: job).refuseFullFolder()
+    }
+
     /// Closes the database, at the end of the run.
     package func close() { store.close() }
 

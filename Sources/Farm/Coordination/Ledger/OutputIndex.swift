@@ -86,6 +86,12 @@ final class OutputIndex: Sendable {
         return FileError(path: path, code: code, action: action, remedy: remedy)
     }
 
+    /// Throws if a folder with files has the name of the index. An empty one is replaced when the index is written.
+    func refuseFullFolder() throws(FileError) {
+        guard FileSystem.isOwnFolder(path), !FileSystem.isEmptyFolder(path) else { return }
+        throw error(EISDIR, "write the index of the outputs")
+    }
+
     /// Appends published outputs and missing paths. Waits until the disk has them: after a power failure the
     /// database must not know more than this file.
     ///

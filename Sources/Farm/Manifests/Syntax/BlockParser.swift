@@ -129,7 +129,7 @@ extension BlockParser {
                 continue
             }
             let value = parseValue(of: key, on: line, depth: depth)
-            if hasStrayKey { mapping.isComplete = false }
+            if hasStrayKey || value.isUnreadable { mapping.isComplete = false }
             if let firstLine = firstLines[key.name] {
                 log.error(.block(.duplicateKey(key.name, firstLine: firstLine)), at: key.span)
                 continue

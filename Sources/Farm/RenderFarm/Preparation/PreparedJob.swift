@@ -3,6 +3,7 @@ package import JobModel
 package import JobStorage
 package import Planning
 import Runs
+package import SafeFiles
 package import Scheduling
 
 /// A job that may start. Its frames are found, its outputs have names, and each frame has a verdict. Some verdicts still need
@@ -37,6 +38,19 @@ package struct PreparedJob: Sendable {
             count + target.files.outputs.count { $0.stamp != nil && freshness.record(at: $0.path) != nil }
         }
         return planned + orphans.count + lostOutputs.count
+    }
+
+    /// Refuses output folders without the right to write, because every frame would fail. A job without work needs no such right.
+    /// Frames check the folders below.
+    package func refuseForbiddenFolders() throws(FileError) {
+        guard targets.contains(where: \.isWork) else { return }
+        for folder in OutputFolders.of(job) { try WritableFolder.refuseForbidden(folder) }
+    }
+
+    /// Refuses output folders in which a published output could not be recorded.
+    package func refuseForbiddenIndexes() throws(FileError) {
+        guard targets.contains(where: \.isWork) else { return }
+        for folder in OutputFolders.of(job) { try Ledger.refuseForbiddenIndex(in: folder, of: job) }
     }
 
     /// Moves frames that earlier runs had no time for to the end. Otherwise those behind them would never get their turn.

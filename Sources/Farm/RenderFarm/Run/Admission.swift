@@ -78,7 +78,7 @@ struct Admission {
     ) async throws -> ClaimedJob {
         guard context.remembersOutputs else {
             let prepared = try await context.preparation.working(for: folder).prepare(job, contents: LedgerContents())
-            try refuseForbidden(OutputFolders.of(job), prepared)
+            try prepared.refuseForbiddenFolders()
             return ClaimedJob(prepared: prepared, folder: folder, lock: nil, ledger: nil, index: nil)
         }
         let folders = OutputFolders.of(job)
@@ -134,7 +134,8 @@ struct Admission {
             listener.report(job.name, .picturesLost(loss))
         }
         listener.reportMadeBefore(prepared)
-        try refuseForbidden(folders, prepared)
+        try prepared.refuseForbiddenFolders()
+        try prepared.refuseForbiddenIndexes()
         let index = try IndexFile(prepared)
         try ledger.setKnownDisks(knownDisks(prepared))
         return (prepared, index)
@@ -339,19 +340,6 @@ extension Admission {
         // A watch without these options does not allow that inputs are gone.
         found.isEmptyRight = request.allowsEmpty || request.allowsGone
         return MissingDisks.known(found, job: prepared.job, before: prepared.contents.knownDisks)
-    }
-
-    /// Refuses output folders without the right to write, because every frame would fail. A job without work needs no such right.
-    /// Frames check the folders below.
-    private func refuseForbidden(_ folders: [String], _ prepared: PreparedJob) throws(FileError) {
-        let mayRender = prepared.targets.contains {
-            switch $0.verdict {
-            case .render, .compare: true
-            case .current, .kept, .stillBroken, .refused, .tooRecent: false
-            }
-        }
-        guard mayRender else { return }
-        for folder in folders { try WritableFolder.refuseForbidden(folder) }
     }
 
     /// The message for a folder that a run cannot use, with what to do about it.

@@ -231,12 +231,17 @@ struct AppliedManifest {
         /// Counted from 1.
         case emptyFilter(number: Int, count: Int)
         case oneFileForMany(count: Int)
+        /// The shell divided the chain at its blanks.
+        case unquoted(beginning: String, next: String)
 
         var message: String {
             switch self {
             case .emptyChain: "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'"
             case .emptyFilter(let number, let count):
                 "filter \(number) of \(count) of the chain is empty\n   = write a filter there, or remove a '|'"
+            case .unquoted(let beginning, let next):
+                "the chain ends with \(beginning.quoted), and \(next.quoted) was taken for a picture\n   = put quotes around the whole "
+                    + "chain: 'gaussian: {radius: 12}'"
             case .oneFileForMany(let count):
                 "--output is one file, and there are \(count) pictures\n   = end it with / for a folder, or use fields "
                     + "such as out/{stem}.png"
@@ -257,6 +262,11 @@ struct AppliedManifest {
         let filters = chain.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
         if let empty = filters.firstIndex(of: "") { throw .emptyFilter(number: empty + 1, count: filters.count) }
+        if let last = filters.last, last.hasSuffix(":"), let next = inputs.first,
+            next.hasPrefix("{") || Double(next) != nil
+        {
+            throw .unquoted(beginning: last, next: next)
+        }
         var text = ""
         var arguments: [ArgumentLine?] = []
         func add(_ line: String, _ argument: ArgumentLine? = nil) {

@@ -77,9 +77,15 @@ struct PlanCommand: AsyncParsableCommand {
                 prepared.fail(problems)
                 reporter.hint(prepared.plan, folder: reporter.folder)
                 reporter.reportMadeBefore(prepared)
-                if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
+                if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) {
+                    status = max(status, .someFailed)
+                }
                 reporter.planned(prepared)
                 show(prepared, PlanText(prepared, farm.runSettings))
+                if let trouble = prepared.forbiddenOutputs {
+                    reporter.complain(trouble)
+                    status = max(status, .storage)
+                }
                 for notice in prepared.keptUpgrades { reporter.receive(.notice(.job(prepared.job.name, notice))) }
                 showOrphans(prepared, reporter)
             }
@@ -103,6 +109,19 @@ struct PlanCommand: AsyncParsableCommand {
         } else {
             for line in summary ? text.summary : text.lines { Console.print(line) }
             for line in text.failures { Console.complain(line) }
+        }
+    }
+}
+
+extension PreparedJob {
+    /// The message with which a run would refuse its output folders; nil if it would not.
+    fileprivate var forbiddenOutputs: String? {
+        do {
+            try refuseForbiddenFolders()
+            try refuseForbiddenIndexes()
+            return nil
+        } catch {
+            return error.message(orChoose: "another output path")
         }
     }
 }

@@ -33,7 +33,14 @@ enum SummaryText {
             return list(
                 owned(job, "\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)"), lines,
                 most: cause == .output ? refusalsListed : namesListed, all: all)
+                + (cause == .data && !lines.isEmpty ? [remedy(ofBroken: lines.count)] : [])
         }
+    }
+
+    /// The messages of broken pictures are those of decoders, which say what is wrong, but not what to do.
+    private static func remedy(ofBroken count: Int) -> String {
+        let (file, it) = count == 1 ? ("file", "it") : ("files", "them")
+        return "   = look at the \(file) in a viewer; replace \(it), or leave \(it) out"
     }
 
     /// Known troubles, on which nobody has to act now.
