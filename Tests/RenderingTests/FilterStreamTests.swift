@@ -144,6 +144,21 @@ struct FilterStreamTests {
         }
     }
 
+    @Test func `a stream of 600 megapixels holds a few megabytes, and one of a narrow picture takes 64 rows at once`()
+        throws
+    {
+        let chain = try Chain([.gaussian(50)], registry: .builtIn)
+        func plan(width: Int) throws -> StreamPlan {
+            let plan = chain.plan(input: PixelRect(x: 0, y: 0, width: width, height: 24_500), layout: .rgb)
+            return try #require(StreamPlan(chain, plan, format: .u8, memoryBudget: .max))
+        }
+        let wide = try plan(width: 24_500)
+        #expect((wide.decodedRows, wide.bandHeights) == (16, [16]))
+        #expect(wide.bytes < 24 << 20)
+        let narrow = try plan(width: 5_000)
+        #expect((narrow.decodedRows, narrow.bandHeights) == (64, [64]))
+    }
+
     @Test func `a stream reads no further than its band needs`() throws {
         let picture = Self.pictures[0]
         let chain = try Chain([.gaussian(1)], registry: .builtIn)

@@ -215,15 +215,15 @@ package struct StreamPlan: Hashable, Sendable {
 
     /// The number of bands that wait between two threads. One more is being computed, and one is being used.
     package static let queued = 1
-    /// The number of rows that a decoder delivers at once.
-    package static let decodedRows = 64
+    /// The number of rows that the decoder delivers at once.
+    package let decodedRows: Int
     private static let tallest = 512
     /// For wide pictures, bands are lower than the optimum to stay below this size, if that costs little.
-    private static let comfortableBytes = 128 << 20
+    private static let comfortableBytes = 112 << 20
     private static let comfortableHeight = 64
 
     /// Kernels repeat some work at a band's borders. Bands are therefore as tall as their halo, at least 64 rows of input, and
-    /// lower if the picture is wide.
+    /// lower if the picture is wide. Filters that keep their state repeat nothing, and their bands have a megabyte at most, or 16 rows.
     ///
     /// Returns nil if not even single rows fit the budget, or if the chain is not row-local.
     ///
@@ -231,9 +231,10 @@ package struct StreamPlan: Hashable, Sendable {
     package init?(_ chain: Chain, _ plan: ChainPlan, format: SampleFormat, remembers: Bool = true, memoryBudget: Int) {
         guard plan.isRowLocal else { return nil }
         self.remembers = remembers
+        decodedRows = Self.rowsAtOnce(plan.input, plan.inputLayout, format)
         let steps = zip(chain.filters, plan.stages).map { Step($0, $1, format, remembers: remembers) }
         var heights = steps.map(\.desiredHeight)
-        var bytes = Self.bytes(steps, heights, plan, format.bytes)
+        var bytes = Self.bytes(steps, heights, decodedRows, plan, format.bytes)
         func isGood() -> Bool {
             bytes <= memoryBudget
                 && (bytes <= Self.comfortableBytes || heights.allSatisfy { $0 <= Self.comfortableHeight })
@@ -241,14 +242,15 @@ package struct StreamPlan: Hashable, Sendable {
         while !isGood() {
             guard heights.contains(where: { $0 > 1 }) else { return nil }
             heights = heights.map { max(1, $0 / 2) }
-            bytes = Self.bytes(steps, heights, plan, format.bytes)
+            bytes = Self.bytes(steps, heights, decodedRows, plan, format.bytes)
         }
         bandHeights = heights
         self.bytes = bytes
     }
 
-    private init(bandHeights: [Int], remembers: Bool, bytes: Int) {
+    private init(bandHeights: [Int], decodedRows: Int, remembers: Bool, bytes: Int) {
         self.bandHeights = bandHeights
+        self.decodedRows = decodedRows
         self.remembers = remembers
         self.bytes = bytes
     }
@@ -256,17 +258,27 @@ package struct StreamPlan: Hashable, Sendable {
     /// Lower bands with different borders, except for common multiples of both heights: for rendering a second time.
     package var withOtherBorders: StreamPlan {
         StreamPlan(
-            bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, remembers: remembers, bytes: bytes)
+            bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, decodedRows: decodedRows, remembers: remembers,
+            bytes: bytes)
+    }
+
+    /// 64 rows, or fewer if they are wide: a megabyte passes through the caches.
+    private static func rowsAtOnce(_ rect: PixelRect, _ layout: PixelLayout, _ format: SampleFormat) -> Int {
+        let row = max(1, rect.width * layout.channels * format.bytes)
+        return min(max((1 << 20) / row, 16), comfortableHeight)
     }
 
     private struct Step {
         let filter: any Filter
         let stage: ChainPlan.Stage
         let running: RunningForm?
+        /// The rows of the output of a filter that keeps its state.
+        private let runningHeight: Int
 
         init(_ filter: any Filter, _ stage: ChainPlan.Stage, _ format: SampleFormat, remembers: Bool) {
             self.filter = filter
             self.stage = stage
+            runningHeight = StreamPlan.rowsAtOnce(stage.output, stage.outputLayout, format)
             running =
                 remembers
                 ? filter.runningForm(of: stage.output, in: stage.input, stage.inputLayout, format) : nil
@@ -293,16 +305,18 @@ package struct StreamPlan: Hashable, Sendable {
         }
 
         var desiredHeight: Int {
-            guard running == nil else { return comfortableHeight }
+            guard running == nil else { return runningHeight }
             let least = rowsRead(1)
-            let most = max(decodedRows + least, 2 * least)
+            let most = max(comfortableHeight + least, 2 * least)
             var height = 1
             while 2 * height <= tallest, rowsRead(2 * height) <= most { height *= 2 }
             return height
         }
     }
 
-    private static func bytes(_ steps: [Step], _ heights: [Int], _ plan: ChainPlan, _ bytesPerSample: Int) -> Int {
+    private static func bytes(
+        _ steps: [Step], _ heights: [Int], _ decodedRows: Int, _ plan: ChainPlan, _ bytesPerSample: Int
+    ) -> Int {
         func rowBytes(_ rect: PixelRect, _ layout: PixelLayout) -> Int { rect.width * layout.channels * bytesPerSample }
         let decoded = (queued + 2) * decodedRows * rowBytes(plan.input, plan.inputLayout)
         var arriving = decodedRows
@@ -310,7 +324,7 @@ package struct StreamPlan: Hashable, Sendable {
         for (step, height) in zip(steps, heights) {
             if let running = step.running {
                 // A ring has a power of two of rows.
-                let rows = max(64, 2 * (running.rows + arriving))
+                let rows = max(16, 2 * (running.rows + arriving))
                 windows += rows * rowBytes(step.stage.input, step.stage.inputLayout) + running.bytes
                 // Tables say where each row of the picture is stored.
                 windows += 16 * (step.stage.input.height + running.rows)

@@ -239,7 +239,7 @@ struct StreamedFrame {
         let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
         self.trunk = trunk
         decoded.start { pipe in
-            try decoder.readRows(bandHeight: StreamPlan.decodedRows) { try pipe.push($0) }
+            try decoder.readRows(bandHeight: stream.decodedRows) { try pipe.push($0) }
         }
         let decoded = decoded
         BandPipe.start(trunk) {

@@ -31,6 +31,8 @@ package enum VipsRuntime {
             penumbra_keep_freed_memory()
             setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is set when it starts
             guard VipsModules.withoutLoading({ vips_init("penumbra") }) == 0 else { return VipsError.take() }
+            // Without this setting pictures need more memory, and nothing else changes.
+            _ = penumbra_set_tile_height(16)
             vips_cache_set_max(0)  // otherwise a changed file would give its old pixels
             VipsWarnings.listen()
             VipsModules.allowOnlyListedFormats()

@@ -93,7 +93,7 @@ struct Arrival {
 /// window.
 final class ArrivingBytes {
     /// The number of rows that fit. It is a power of two.
-    private(set) var capacity = 64
+    private(set) var capacity = 16
     private var arrival: Arrival
     private let stride: Int
     private var memory: RowBuffer<UInt8>
