@@ -415,6 +415,21 @@ import Testing
         #expect(failure("corrupt")?.kind == .data)
     }
 
+    /// Unlike deflate, zstd in a TIFF has no checksum, so what was changed within a frame may be read as other pixels.
+    @Test func `a TIFF whose zstd data are no frames, or end too early`() throws {
+        let save = SaveOptions(values: ["compression": .word("zstd")])
+        try workspace.save(Pictures.busy(width: 200, height: 300), as: "tiff", to: "whole", save: save)
+        let bytes = try workspace.bytes("whole")
+        let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+        let frame = try #require((0..<bytes.count - 4).first { Array(bytes[$0..<$0 + 4]) == magic })
+        for range in [frame..<frame + 4, frame + 8..<frame + 2000] {
+            var corrupt = bytes
+            for index in range { corrupt[index] = 0 }
+            _ = try workspace.write(corrupt, to: "corrupt")
+            #expect(failure("corrupt")?.kind == .data)
+        }
+    }
+
     /// Each of these gave gray or garbled rows and a mere warning, were warnings not errors.
     @Test(arguments: ["on", "off"], [0.2, 0.5, 0.8, 0.97, 0.99, 0.995])
     func `JPEG data that end before the rows do`(subsampling: String, part: Double) throws {

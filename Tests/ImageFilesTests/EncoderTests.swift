@@ -140,7 +140,7 @@ import Testing
         #expect(error?.kind == .value)
     }
 
-    @Test(arguments: ["none", "lzw", "deflate"], [true, false])
+    @Test(arguments: ["none", "lzw", "deflate", "zstd"], [true, false])
     func `every lossless TIFF option gives the same pixels`(compression: String, tile: Bool) throws {
         for format in SampleFormat.allCases {
             let picture = Pictures.busy(width: 301, height: 277, layout: .rgba, format: format)
@@ -166,6 +166,9 @@ import Testing
         #expect(try size("jpeg", ["optimize": .boolean(true)]) < size("jpeg", [:]))
         #expect(try size("webp", ["quality": .integer(30)]) < size("webp", ["lossless": .boolean(true)]))
         #expect(try size("png", ["compression": .integer(9)]) < size("png", ["compression": .integer(0)]))
+        let zstd = ["compression": ParameterValue.word("zstd")]
+        #expect(try size("tiff", zstd) < size("tiff", ["compression": .word("none")]))
+        #expect(try size("tiff", zstd.merging(["level": .integer(19)]) { $1 }) < size("tiff", zstd))
         #expect(try size("tiff", ["compression": .word("jpeg")]) < size("tiff", ["compression": .word("none")]))
     }
 }

@@ -39,5 +39,6 @@ import Testing
         }
         #expect(text("jpeg").contains("libjpeg") && !text("jpeg").contains("libz"))
         #expect(!text("none").contains("libdeflate"))
+        #expect(text("zstd").contains("libzstd 1") && !text("zstd").contains("libdeflate"))
     }
 }

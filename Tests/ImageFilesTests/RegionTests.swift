@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["none", "deflate", "lzw", "jpeg"], ["strips", "tiles", "pyramid", "bigtiff"])
+    @Test(arguments: ["none", "deflate", "zstd", "lzw", "jpeg"], ["strips", "tiles", "pyramid", "bigtiff"])
     func `of TIFF`(compression: String, kind: String) throws {
         let picture = Pictures.busy(width: 200, height: 700)
         var values: [String: ParameterValue] = ["compression": .word(compression)]

@@ -255,6 +255,7 @@ def recipes():
         ("tiff", "tif", "tiled", "[compression=deflate,predictor=horizontal,tile=true,tile_width=32,tile_height=32]", 4, UCHAR, SRGB, 1, ""),
         ("tiff", "tif", "pyramid", "[compression=lzw,tile=true,tile_width=32,tile_height=32,pyramid=true]", 3, UCHAR, SRGB, 1, ""),
         ("tiff", "tif", "16", "[compression=lzw,predictor=horizontal]", 3, USHORT, RGB16, 1, ""),
+        ("tiff", "tif", "zstd", "[compression=zstd,predictor=horizontal]", 3, UCHAR, SRGB, 1, ""),
         ("tiff", "tif", "float", "[compression=deflate,predictor=float]", 3, FLOAT, SRGB, 1, ""),
         ("tiff", "tif", "jpeg", "[compression=jpeg,Q=80]", 3, UCHAR, SRGB, 1, ""),
         ("tiff", "tif", "cmyk", "[compression=packbits]", 4, UCHAR, CMYK, 1, ""),
