@@ -153,10 +153,23 @@ struct FilterStreamTests {
             return try #require(StreamPlan(chain, plan, format: .u8, memoryBudget: .max))
         }
         let wide = try plan(width: 24_500)
-        #expect((wide.decodedRows, wide.bandHeights) == (16, [16]))
+        #expect((wide.arrivingRows, wide.bandHeights) == (16, [16]))
         #expect(wide.bytes < 24 << 20)
         let narrow = try plan(width: 5_000)
-        #expect((narrow.decodedRows, narrow.bandHeights) == (64, [64]))
+        #expect((narrow.arrivingRows, narrow.bandHeights) == (64, [64]))
+    }
+
+    @Test func `a stream that follows another one gets the rows of its bands at once, and counts them`() throws {
+        let rect = PixelRect(x: 0, y: 0, width: 5_000, height: 5_000)
+        let trunk = try Chain([.family("disc", .number(100))], registry: .builtIn)
+        let source = try #require(
+            StreamPlan(trunk, trunk.plan(input: rect, layout: .rgb), format: .u8, memoryBudget: .max))
+        let branch = try Chain([.gaussian(1)], registry: .builtIn)
+        let plan = branch.plan(input: rect, layout: .rgb)
+        let alone = try #require(StreamPlan(branch, plan, format: .u8, memoryBudget: .max))
+        let after = try #require(StreamPlan(branch, plan, format: .u8, source: source, memoryBudget: .max))
+        #expect(source.bandHeights[0] > 64 && after.arrivingRows == source.bandHeights[0])
+        #expect(after.bytes - alone.bytes == 4 * (after.arrivingRows - alone.arrivingRows) * 15_000)
     }
 
     @Test func `a stream reads no further than its band needs`() throws {

@@ -215,8 +215,8 @@ package struct StreamPlan: Hashable, Sendable {
 
     /// The number of bands that wait between two threads. One more is being computed, and one is being used.
     package static let queued = 1
-    /// The number of rows that the decoder delivers at once.
-    package let decodedRows: Int
+    /// The number of rows of its input that arrive at once.
+    package let arrivingRows: Int
     private static let tallest = 512
     /// For wide pictures, bands are lower than the optimum to stay below this size, if that costs little.
     private static let comfortableBytes = 112 << 20
@@ -227,14 +227,22 @@ package struct StreamPlan: Hashable, Sendable {
     ///
     /// Returns nil if not even single rows fit the budget, or if the chain is not row-local.
     ///
-    /// - Parameter memoryBudget: the budget for one picture, in bytes.
-    package init?(_ chain: Chain, _ plan: ChainPlan, format: SampleFormat, remembers: Bool = true, memoryBudget: Int) {
+    /// - Parameters:
+    ///   - source: the stream whose output is this one's input. Nil for a decoder, which delivers ``arrivingRows``.
+    ///   - memoryBudget: the budget for one picture, in bytes.
+    package init?(
+        _ chain: Chain, _ plan: ChainPlan, format: SampleFormat, remembers: Bool = true, source: StreamPlan? = nil,
+        memoryBudget: Int
+    ) {
         guard plan.isRowLocal else { return nil }
         self.remembers = remembers
-        decodedRows = Self.rowsAtOnce(plan.input, plan.inputLayout, format)
+        let arrivingRows =
+            source.map { $0.bandHeights.last ?? $0.arrivingRows }
+            ?? Self.rowsAtOnce(plan.input, plan.inputLayout, format)
+        self.arrivingRows = arrivingRows
         let steps = zip(chain.filters, plan.stages).map { Step($0, $1, format, remembers: remembers) }
         var heights = steps.map(\.desiredHeight)
-        var bytes = Self.bytes(steps, heights, decodedRows, plan, format.bytes)
+        var bytes = Self.bytes(steps, heights, arrivingRows, plan, format.bytes)
         func isGood() -> Bool {
             bytes <= memoryBudget
                 && (bytes <= Self.comfortableBytes || heights.allSatisfy { $0 <= Self.comfortableHeight })
@@ -242,15 +250,15 @@ package struct StreamPlan: Hashable, Sendable {
         while !isGood() {
             guard heights.contains(where: { $0 > 1 }) else { return nil }
             heights = heights.map { max(1, $0 / 2) }
-            bytes = Self.bytes(steps, heights, decodedRows, plan, format.bytes)
+            bytes = Self.bytes(steps, heights, arrivingRows, plan, format.bytes)
         }
         bandHeights = heights
         self.bytes = bytes
     }
 
-    private init(bandHeights: [Int], decodedRows: Int, remembers: Bool, bytes: Int) {
+    private init(bandHeights: [Int], arrivingRows: Int, remembers: Bool, bytes: Int) {
         self.bandHeights = bandHeights
-        self.decodedRows = decodedRows
+        self.arrivingRows = arrivingRows
         self.remembers = remembers
         self.bytes = bytes
     }
@@ -258,7 +266,7 @@ package struct StreamPlan: Hashable, Sendable {
     /// Lower bands with different borders, except for common multiples of both heights: for rendering a second time.
     package var withOtherBorders: StreamPlan {
         StreamPlan(
-            bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, decodedRows: decodedRows, remembers: remembers,
+            bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, arrivingRows: arrivingRows, remembers: remembers,
             bytes: bytes)
     }
 
@@ -315,11 +323,11 @@ package struct StreamPlan: Hashable, Sendable {
     }
 
     private static func bytes(
-        _ steps: [Step], _ heights: [Int], _ decodedRows: Int, _ plan: ChainPlan, _ bytesPerSample: Int
+        _ steps: [Step], _ heights: [Int], _ arrivingRows: Int, _ plan: ChainPlan, _ bytesPerSample: Int
     ) -> Int {
         func rowBytes(_ rect: PixelRect, _ layout: PixelLayout) -> Int { rect.width * layout.channels * bytesPerSample }
-        let decoded = (queued + 2) * decodedRows * rowBytes(plan.input, plan.inputLayout)
-        var arriving = decodedRows
+        let arrived = (queued + 2) * arrivingRows * rowBytes(plan.input, plan.inputLayout)
+        var arriving = arrivingRows
         var windows = 0
         for (step, height) in zip(steps, heights) {
             if let running = step.running {
@@ -338,6 +346,6 @@ package struct StreamPlan: Hashable, Sendable {
             }
             arriving = height
         }
-        return decoded + windows + (queued + 2) * arriving * rowBytes(plan.output, plan.outputLayout)
+        return arrived + windows + (queued + 2) * arriving * rowBytes(plan.output, plan.outputLayout)
     }
 }

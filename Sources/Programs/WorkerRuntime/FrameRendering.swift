@@ -45,9 +45,11 @@ struct FrameRendering {
         chainPlan = plan
         branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
         var budget = frameMemory - pictures
-        func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
+        func stream(_ chain: Chain, _ plan: ChainPlan, from source: StreamPlan? = nil) -> StreamPlan? {
             func stream(remembers: Bool) -> StreamPlan? {
-                StreamPlan(chain, plan, format: header.sampleFormat, remembers: remembers, memoryBudget: budget)
+                StreamPlan(
+                    chain, plan, format: header.sampleFormat, remembers: remembers, source: source, memoryBudget: budget
+                )
             }
             let stream = (isShifted ? stream(remembers: false) : nil) ?? stream(remembers: true)
             budget -= stream?.bytes ?? 0
@@ -59,7 +61,7 @@ struct FrameRendering {
         branchStreams =
             trunk == nil
             ? input.branches.map { _ in nil }
-            : zip(input.branches, branchPlans).map { $0.own.isIdentity ? trunk : stream($0.own, $1) }
+            : zip(input.branches, branchPlans).map { $0.own.isIdentity ? trunk : stream($0.own, $1, from: trunk) }
         let decoded = header.shape.byteCount
         let between = plan.output.area * plan.outputLayout.channels * samples
         let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branchStreams.count { $0 == nil } * between
@@ -239,7 +241,7 @@ struct StreamedFrame {
         let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
         self.trunk = trunk
         decoded.start { pipe in
-            try decoder.readRows(bandHeight: stream.decodedRows) { try pipe.push($0) }
+            try decoder.readRows(bandHeight: stream.arrivingRows) { try pipe.push($0) }
         }
         let decoded = decoded
         BandPipe.start(trunk) {
