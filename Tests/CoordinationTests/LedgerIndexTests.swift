@@ -35,6 +35,19 @@ extension LedgerTests {
         #expect(known(try self.ledger(of: job()).contents) == known(records + [record]))
     }
 
+    @Test func `an index with another name is replaced, and the file of that name stays as it is`() throws {
+        let records = try publish(["out/a"], for: job())
+        try FileManager.default.linkItem(atPath: index, toPath: place.file("snapshot"))
+        let before = try String(contentsOfFile: place.file("snapshot"), encoding: .utf8)
+        let ledger = try ledger(of: job())
+        let record = try output("out/b", by: ledger)
+        try ledger.publish([record])
+        #expect(try String(contentsOfFile: place.file("snapshot"), encoding: .utf8) == before)
+        #expect(try names == [".penumbra-index", "a", "b"])
+        try loseDatabase()
+        #expect(known(try self.ledger(of: job()).contents) == known(records + [record]))
+    }
+
     private func putFolderInPlaceOfIndex() throws {
         try FileManager.default.removeItem(atPath: index)
         try FileManager.default.createDirectory(atPath: index, withIntermediateDirectories: false)

@@ -180,14 +180,19 @@ import Testing
             many.errors
                 == "--output is one file, and there are 2 pictures\n   = end it with / for a folder, or use fields such as "
                 + "out/{stem}.png\n")
-        for words in [["gaussian:", "{radius:", "3}"], ["invert | gaussian:", "3"]] {
+        // As bash passes them on.
+        for words in [
+            ["gaussian:", "{radius:", "3}"], ["invert | gaussian:", "3"], ["motion:", "radius:40", "angle:90"],
+            ["motion:radius:40", "motion:angle:90"], ["gaussian: {radius:", "12}"], ["rotate:", "right"],
+        ] {
             let unquoted = try await Program.run(
                 Program.penumbra, ["apply"] + words + ["photos/a.png", "-o", "x.png"], in: workspace)
             #expect(unquoted.code == 64)
+            let beginning = words[0].replacing("invert | ", with: "")
             #expect(
                 unquoted.errors
-                    == "the chain ends with 'gaussian:', and '\(words[1])' was taken for a picture\n   = put quotes around the whole "
-                    + "chain: 'gaussian: {radius: 12}'\n")
+                    == "the chain ends with '\(beginning)', and '\(words[1])' was taken for a picture\n   = put quotes "
+                    + "around the whole chain, as in 'gaussian: {radius: 12}'\n")
         }
         let empty = try await apply(" | ", "photos/a.png", "-o", "x.png")
         #expect(empty.code == 64)

@@ -141,9 +141,10 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: "\(workspace.path)/out", withDestinationPath: "nowhere")
         }
-        for command in ["run", "plan"] {
+        // A plan only looks.
+        for (command, code) in [("run", Int32(74)), ("plan", 1)] {
             let result = try await Program.run(command, "job.yaml", in: workspace)
-            #expect(result.code == 74)
+            #expect(result.code == code)
             #expect(
                 result.errors == """
                     \(workspace.path)/out: cannot create the folder: Not a directory
@@ -156,21 +157,48 @@ import Testing
     @Test func `74: a folder with files in place of the index, before anything is rendered`() async throws {
         try workspace.writeManifest()
         try workspace.write("a letter", to: "out/.penumbra-index/letter")
-        for command in ["run", "plan"] {
+        // A plan only looks.
+        for (command, code) in [("run", Int32(74)), ("plan", 1)] {
             let result = try await Program.run(command, "job.yaml", in: workspace)
-            #expect(result.code == 74)
+            #expect(result.code == code)
             #expect(
                 result.errors == """
                     \(workspace.path)/out/.penumbra-index: cannot write the index of the outputs: Is a directory
                        = a folder that is not empty, or cannot be removed, has this name: move it away, and run again
 
                     """)
-            #expect(result.output.contains("published") == false)
         }
         #expect(workspace.files(below: "out") == [".penumbra-index/letter"])
         try FileManager.default.removeItem(atPath: "\(workspace.path)/out/.penumbra-index/letter")
         let result = try await Program.run("plan", "job.yaml", in: workspace)
         #expect((result.code, result.errors) == (0, ""))
+    }
+
+    @Test func `a plan names a folder in place of the index if nothing, or only a touched picture, is to be done`()
+        async throws
+    {
+        try workspace.writeManifest()
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/out/.penumbra-index")
+        try workspace.write("a letter", to: "out/.penumbra-index/letter")
+        for isTouched in [false, true] {
+            if isTouched { utimes("\(workspace.path)/photos/a.png", nil) }
+            let plan = try await Program.run("plan", "job.yaml", in: workspace)
+            let run = try await Program.run("run", "job.yaml", in: workspace)
+            #expect((plan.code, run.code) == (1, 74))
+            #expect(plan.errors == run.errors && plan.errors.contains("has this name: move it away"))
+        }
+    }
+
+    @Test(arguments: ["out", "out/.penumbra-index/letter"])
+    func `74: one job that cannot write its outputs does not keep another one from running`(odd: String) async throws {
+        try workspace.writeManifest()
+        try workspace.writeManifest("other.yaml", output: "other/{stem}.png")
+        try workspace.write("a letter", to: odd)
+        let result = try await Program.run("run", "job.yaml", "other.yaml", in: workspace)
+        #expect(result.code == 74)
+        #expect(result.errors.hasPrefix("\(workspace.path)/out"))
+        #expect(workspace.files(below: "other") == ["a.png", "b.png", "c.png"])
     }
 
     /// The superuser may write everywhere, but for one who has given that right away.

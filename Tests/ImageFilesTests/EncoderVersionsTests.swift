@@ -32,6 +32,11 @@ import Testing
         #expect(text.replacing(/[0-9]+(\.[0-9]+)*/, with: "N") == expected)
     }
 
+    @Test func `libvips holds few rows between its steps`() throws {
+        try VipsRuntime.start(threads: 1)
+        #expect(VipsRuntime.hasLowBlocks)
+    }
+
     @Test func `a TIFF names the library that its compression takes`() throws {
         let format = try #require(ImageFormats.named("tiff"))
         func text(_ compression: String) -> String {

@@ -68,6 +68,17 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `a plan says that the outputs could not be written`() async throws {
+        try await farm.start()
+        try Data("a letter".utf8).write(to: URL(filePath: "\(farm.path)/out"))
+        let plan = try lines(try answer(.post, "/plan", #"{"manifest": "\#(farm.path)/night.yaml"}"#))
+        #expect(plan.count { $0["event"] as? String == "plan" } == 3)
+        let problem = try #require(plan.first { $0["event"] as? String == "problem" })
+        #expect((problem["message"] as? String)?.contains("/out: cannot create the folder: Not a directory") == true)
+        #expect(plan.last?["toRender"] as? Int == 3 && plan.last?["exitCode"] as? Int == 1)
+        try await farm.end()
+    }
+
     @Test func `what is wrong with a manifest is told before a plan is made`() async throws {
         try await farm.start()
         try farm.write("job: x\ninput: y\n", to: "wrong.yaml")

@@ -119,6 +119,7 @@ package enum FileSystem {
 
     /// Appends all bytes to a file, or none if that fails. A missing file is created.
     ///
+    /// - Throws: ``FileError`` with the code EMLINK if the file has other names, too, under which somebody may keep what it was.
     /// - Parameters:
     ///   - folder: the open folder of the file; nil to use the path.
     ///   - mode: the rights of a created file.
@@ -135,6 +136,9 @@ package enum FileSystem {
         var found = stat()
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
             throw FileError(path: path, code: ENXIO, action: "write", reason: "it is no regular file")
+        }
+        guard found.st_nlink <= 1 else {
+            throw FileError(path: path, code: EMLINK, action: "write", reason: "it has another name, too")
         }
         let end = lseek(file, 0, SEEK_END)
         let code = calls.writeAll(bytes[...], to: file)

@@ -223,7 +223,8 @@ package struct StreamPlan: Hashable, Sendable {
     private static let comfortableHeight = 64
 
     /// Kernels repeat some work at a band's borders. Bands are therefore as tall as their halo, at least 64 rows of input, and
-    /// lower if the picture is wide. Filters that keep their state repeat nothing, and their bands have a megabyte at most, or 16 rows.
+    /// lower if the picture is wide. Filters that keep their state repeat nothing. Their bands have 16 to 64
+    /// rows: as many as fit into a megabyte, but at least 16.
     ///
     /// Returns nil if not even single rows fit the budget, or if the chain is not row-local.
     ///

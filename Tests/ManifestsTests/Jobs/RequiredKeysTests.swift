@@ -25,6 +25,18 @@ import Testing
                 """)
     }
 
+    @Test func `a required key that is almost spelt is meant, also if something else has this name`() {
+        // 'filter' is an option of PNG, too.
+        #expect(
+            Reading("job: a\ninputs: b\nfilter: [invert]\noutput: out/{stem}.png\n").messages
+                == """
+                job.yaml:3:1: error: the job has no key 'filter'
+                3 | filter: [invert]
+                  | ^^^^^^
+                  = did you mean 'filters'?
+                """)
+    }
+
     @Test func `a key that stands among the items of a list is not told to be missing, too`() {
         #expect(
             Reading("job: a\ninputs: b\nfilters:\n  - invert\n  output: out/{stem}.png\n").messages

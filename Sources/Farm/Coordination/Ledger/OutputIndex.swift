@@ -168,7 +168,7 @@ final class OutputIndex: Sendable {
             try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true, calls: calls)
             return true
         } catch {
-            guard [EACCES, EPERM, ELOOP, ENXIO, EISDIR].contains(error.code) else { throw error }
+            guard [EACCES, EPERM, ELOOP, ENXIO, EISDIR, EMLINK].contains(error.code) else { throw error }
             // Lines that other users may have written are not copied.
             let old = try lines(in: folder).flatMap { $0.distrustReason == nil ? $0.bytes : nil }
             try replace(with: (old ?? []) + bytes, in: folder)

@@ -80,7 +80,9 @@ package struct MappingReader {
             let nearest = alias ?? Suggestion.nearest(to: entry.key, among: known)
             let problem = ValueProblem.unknownKey(
                 entry.key, noun: noun, of: owner, nearest: nearest, known: known)
-            log.error(explain(entry) ?? .value(problem), at: entry.keySpan)
+            // A key that is missing, and almost spelt, was meant.
+            let isMissing = missing.contains { $0.key == nearest }
+            log.error((isMissing ? nil : explain(entry)) ?? .value(problem), at: entry.keySpan)
             if let nearest { meant.insert(nearest) }
         }
         // A refused line, or a misspelt key, may have been the missing key.

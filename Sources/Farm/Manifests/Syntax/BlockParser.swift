@@ -21,6 +21,8 @@ package struct BlockParser {
     private var nodeCount = 0
     /// Whether a key stood among the items of a list. It may be a key that a mapping around the list lacks.
     private var hasStrayKey = false
+    /// Whether a bracket is open at the end of its line, so that the lines below it may have been meant to be inside.
+    private var hasOpenBracket = false
 
     /// The tree of a file's text. Nil if it is empty. Problems go to the log. If there are any, the tree may have
     /// holes.
@@ -129,7 +131,7 @@ extension BlockParser {
                 continue
             }
             let value = parseValue(of: key, on: line, depth: depth)
-            if hasStrayKey || value.isUnreadable { mapping.isComplete = false }
+            if hasStrayKey || hasOpenBracket { mapping.isComplete = false }
             if let firstLine = firstLines[key.name] {
                 log.error(.block(.duplicateKey(key.name, firstLine: firstLine)), at: key.span)
                 continue
@@ -270,6 +272,7 @@ extension BlockParser {
             count(scanner.nodeCount, at: node.span)
             return node
         } catch {
+            if case .flow(.unterminated) = error.problem { hasOpenBracket = true }
             log.add(error)
             skip(deeperThan: line.indent)
             return placeholder(at: line)

@@ -40,17 +40,16 @@ package struct PreparedJob: Sendable {
         return planned + orphans.count + lostOutputs.count
     }
 
-    /// Refuses output folders without the right to write, because every frame would fail. A job without work needs no such right.
+    /// Refuses output folders in which every frame would fail, because they cannot be written. A job without work needs no such right.
     /// Frames check the folders below.
-    package func refuseForbiddenFolders() throws(FileError) {
-        guard targets.contains(where: \.isWork) else { return }
-        for folder in OutputFolders.of(job) { try WritableFolder.refuseForbidden(folder) }
-    }
-
-    /// Refuses output folders in which a published output could not be recorded.
-    package func refuseForbiddenIndexes() throws(FileError) {
-        guard targets.contains(where: \.isWork) else { return }
-        for folder in OutputFolders.of(job) { try Ledger.refuseForbiddenIndex(in: folder, of: job) }
+    ///
+    /// - Parameter recordsOutputs: whether the run writes indexes beside the outputs. It looks after them if it renders nothing, too.
+    package func refuseForbiddenFolders(recordsOutputs: Bool) throws(FileError) {
+        let hasWork = targets.contains(where: \.isWork)
+        for folder in OutputFolders.of(job) {
+            if hasWork { try WritableFolder.refuseForbidden(folder) }
+            if recordsOutputs { try Ledger.refuseForbiddenIndex(in: folder, of: job) }
+        }
     }
 
     /// Moves frames that earlier runs had no time for to the end. Otherwise those behind them would never get their turn.

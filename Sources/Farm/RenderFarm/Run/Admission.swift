@@ -6,9 +6,9 @@ import JobStorage
 import Planning
 import Reports
 package import Runs
-import SafeFiles
+package import SafeFiles
 import Scheduling
-import Settings
+package import Settings
 
 /// Lets the jobs of a request begin: removes what killed runs left, locks the jobs and their folders, claims an interrupted run, and
 /// prepares the frames.
@@ -52,6 +52,9 @@ struct Admission {
                 // The other jobs can still run.
                 listener.report(.failed(error))
                 worst = max(worst, error.outcome)
+            } catch let error as FileError where isAboutOutputs(error, of: job) {
+                listener.report(.failed(FarmError(.storage, message(for: error))))
+                worst = max(worst, .storage)
             }
         }
         try failSharedOutputs(&stages)
@@ -78,7 +81,7 @@ struct Admission {
     ) async throws -> ClaimedJob {
         guard context.remembersOutputs else {
             let prepared = try await context.preparation.working(for: folder).prepare(job, contents: LedgerContents())
-            try prepared.refuseForbiddenFolders()
+            try prepared.refuseForbiddenFolders(recordsOutputs: false)
             return ClaimedJob(prepared: prepared, folder: folder, lock: nil, ledger: nil, index: nil)
         }
         let folders = OutputFolders.of(job)
@@ -134,8 +137,7 @@ struct Admission {
             listener.report(job.name, .picturesLost(loss))
         }
         listener.reportMadeBefore(prepared)
-        try prepared.refuseForbiddenFolders()
-        try prepared.refuseForbiddenIndexes()
+        try prepared.refuseForbiddenFolders(recordsOutputs: true)
         let index = try IndexFile(prepared)
         try ledger.setKnownDisks(knownDisks(prepared))
         return (prepared, index)
@@ -343,12 +345,42 @@ extension Admission {
     }
 
     /// The message for a folder that a run cannot use, with what to do about it.
-    func message(for error: FileError) -> String {
-        let own = [context.state] + (context.farm.settings.scratch.value.map { [$0] } ?? [])
-        if own.contains(where: { Self.isOnWay(error.path, to: $0) || Self.isOnWay($0, to: error.path) }) {
-            return error.message + "\n   = name other folders by --state-dir and --scratch"
-        }
-        return error.message(orChoose: "another output path")
+    func message(for error: FileError) -> String { trouble(error).message }
+
+    private func trouble(_ error: FileError) -> FolderTrouble {
+        FolderTrouble(error, state: context.state, context.farm.settings)
+    }
+
+    /// Whether only this job cannot use its folders, and the others can still run.
+    private func isAboutOutputs(_ error: FileError, of job: JobSpec) -> Bool {
+        let trouble = trouble(error)
+        return !trouble.isAboutOwnFolders && trouble.isAbout(OutputFolders.of(job))
+    }
+}
+
+/// A folder that a run cannot use.
+package struct FolderTrouble {
+    private let error: FileError
+    /// The folders in which Penumbra keeps its own files.
+    private let own: [String]
+
+    package init(_ error: FileError, state: String, _ settings: Settings) {
+        self.error = error
+        own = [state] + (settings.scratch.value.map { [$0] } ?? [])
+    }
+
+    /// What is wrong, and what to do about it.
+    package var message: String {
+        isAboutOwnFolders
+            ? error.message + "\n   = name other folders by --state-dir and --scratch"
+            : error.message(orChoose: "another output path")
+    }
+
+    var isAboutOwnFolders: Bool { isAbout(own) }
+
+    /// Whether the path is one of the folders, or above or below one.
+    func isAbout(_ folders: [String]) -> Bool {
+        folders.contains { Self.isOnWay(error.path, to: $0) || Self.isOnWay($0, to: error.path) }
     }
 
     /// Whether a path is a folder or above it.

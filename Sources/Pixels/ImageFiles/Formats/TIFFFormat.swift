@@ -43,8 +43,8 @@ package struct TIFFFormat: ImageFormat {
                     "Chooses the compression. 'none' is fastest. 'zstd' is faster than 'deflate', but fewer programs read it. 'jpeg' loses detail, and takes 8-bit samples only"
             ),
             ParameterDescriptor(
-                "level", .integer(minimum: 1, maximum: 22), fallback: .integer(3),
-                summary: "Sets how hard the compression 'zstd' tries"),
+                "level", .integer(minimum: 1, maximum: 19), fallback: .integer(3),
+                summary: "Sets the effort of 'zstd'. 1 is fastest, 19 makes the smallest files"),
             ParameterDescriptor(
                 "predictor", .boolean, fallback: .boolean(true),
                 summary: "Stores differences of neighbours, which 'deflate', 'zstd' and 'lzw' compress better"),

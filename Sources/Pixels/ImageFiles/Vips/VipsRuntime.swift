@@ -25,6 +25,11 @@ package enum VipsRuntime {
 
     private static let hasStarted = Mutex(false)
 
+    private static let lowBlocks = Atomic(false)
+
+    /// Whether libvips, once started, holds few rows between the steps of a pipeline.
+    package static var hasLowBlocks: Bool { lowBlocks.load(ordering: .relaxed) }
+
     static func startIfNeeded() throws(ImageFileError) {
         let failure: VipsError? = hasStarted.withLock { hasStarted in
             if hasStarted { return nil }
@@ -32,7 +37,7 @@ package enum VipsRuntime {
             setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is set when it starts
             guard VipsModules.withoutLoading({ vips_init("penumbra") }) == 0 else { return VipsError.take() }
             // Without this setting pictures need more memory, and nothing else changes.
-            _ = penumbra_set_tile_height(16)
+            lowBlocks.store(penumbra_set_tile_height(16) != 0, ordering: .relaxed)
             vips_cache_set_max(0)  // otherwise a changed file would give its old pixels
             VipsWarnings.listen()
             VipsModules.allowOnlyListedFormats()

@@ -7,6 +7,7 @@ import Manifests
 import Planning
 import RenderFarm
 import Runs
+import SafeFiles
 import Settings
 
 struct ApplyCommand: AsyncParsableCommand {
@@ -209,7 +210,9 @@ struct ApplyCommand: AsyncParsableCommand {
 
     private func manifest(inputs: [String], output: String) throws(FarmError) -> AppliedManifest {
         do {
-            return try AppliedManifest(chain: chain, inputs: inputs, output: output) { path in
+            return try AppliedManifest(
+                chain: chain, inputs: inputs, output: output, isThere: { $0 == "-" || FileSystem.exists($0) }
+            ) { path in
                 var found = stat()
                 return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
             }
@@ -241,7 +244,7 @@ struct AppliedManifest {
                 "filter \(number) of \(count) of the chain is empty\n   = write a filter there, or remove a '|'"
             case .unquoted(let beginning, let next):
                 "the chain ends with \(beginning.quoted), and \(next.quoted) was taken for a picture\n   = put quotes around the whole "
-                    + "chain: 'gaussian: {radius: 12}'"
+                    + "chain, as in 'gaussian: {radius: 12}'"
             case .oneFileForMany(let count):
                 "--output is one file, and there are \(count) pictures\n   = end it with / for a folder, or use fields "
                     + "such as out/{stem}.png"
@@ -254,17 +257,16 @@ struct AppliedManifest {
     ///   - chainName: The argument with the chain, in messages.
     ///   - inputs: The pictures as the user wrote them, in the form of ``NonUTF8Name/text(of:)``. Relative paths start from the
     ///     current folder.
+    ///   - isThere: Whether a picture exists.
     ///   - isFolder: Whether a path is an existing folder.
     init(
         chain: String, named chainName: String = "the chain", inputs: [String], output: String,
-        isFolder: (String) -> Bool
+        isThere: (String) -> Bool = { _ in true }, isFolder: (String) -> Bool
     ) throws(ChainError) {
         let filters = chain.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
         if let empty = filters.firstIndex(of: "") { throw .emptyFilter(number: empty + 1, count: filters.count) }
-        if let last = filters.last, last.hasSuffix(":"), let next = inputs.first,
-            next.hasPrefix("{") || Double(next) != nil
-        {
+        if let last = filters.last, let next = inputs.first, !isThere(next), Self.continues(last, next) {
             throw .unquoted(beginning: last, next: next)
         }
         var text = ""
@@ -292,6 +294,14 @@ struct AppliedManifest {
         let template = try Self.template(for: inputs, output: output, isFolder)
         add("output: ", quoted: template, of: "--output \(output)")
         (self.text, self.arguments) = (text, arguments)
+    }
+
+    /// Whether the shell has cut a chain without quotes before a word: `motion: {angle: 90}` at its blanks, and
+    /// `motion:{radius:40,angle:90}` at its braces into `motion:radius:40` and `motion:angle:90`.
+    private static func continues(_ filter: String, _ next: String) -> Bool {
+        guard let colon = filter.firstIndex(of: ":") else { return false }
+        let isOpen = filter.count { $0 == "{" } > filter.count { $0 == "}" }
+        return filter.hasSuffix(":") || isOpen || next.hasPrefix(filter[...colon])
     }
 
     /// In a folder the outputs keep the pictures' names. A text with fields is a template already.

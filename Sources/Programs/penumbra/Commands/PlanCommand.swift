@@ -63,7 +63,7 @@ struct PlanCommand: AsyncParsableCommand {
             let specs = try reporter.jobs(await files.examined(by: farm.worker))
             let preparation = try JobPreparation(
                 request, farm: farm, catalog: catalog, control: Signals().control, reread: files.rereader())
-            var planned: [PreparedJob] = []
+            var planned: [(job: PreparedJob, trouble: String?)] = []
             for spec in specs {
                 do {
                     planned.append(try await preparation.plan(spec, request, reporter))
@@ -72,7 +72,8 @@ struct PlanCommand: AsyncParsableCommand {
                 }
             }
             var status = RunOutcome.done
-            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned, folder: reporter.folder)) {
+            let collisions = try SharedOutputs.problems(of: planned.map(\.job), folder: reporter.folder)
+            for ((job, trouble), problems) in zip(planned, collisions) {
                 var prepared = job
                 prepared.fail(problems)
                 reporter.hint(prepared.plan, folder: reporter.folder)
@@ -82,9 +83,9 @@ struct PlanCommand: AsyncParsableCommand {
                 }
                 reporter.planned(prepared)
                 show(prepared, PlanText(prepared, farm.runSettings))
-                if let trouble = prepared.forbiddenOutputs {
+                if let trouble {
                     reporter.complain(trouble)
-                    status = max(status, .storage)
+                    status = max(status, .someFailed)
                 }
                 for notice in prepared.keptUpgrades { reporter.receive(.notice(.job(prepared.job.name, notice))) }
                 showOrphans(prepared, reporter)
@@ -113,24 +114,13 @@ struct PlanCommand: AsyncParsableCommand {
     }
 }
 
-extension PreparedJob {
-    /// The message with which a run would refuse its output folders; nil if it would not.
-    fileprivate var forbiddenOutputs: String? {
-        do {
-            try refuseForbiddenFolders()
-            try refuseForbiddenIndexes()
-            return nil
-        } catch {
-            return error.message(orChoose: "another output path")
-        }
-    }
-}
-
 extension JobPreparation {
     /// Prepares a job as a run does, and probes what the run would render. It writes nothing.
+    ///
+    /// - Returns: the message with which a run would refuse the folders of the job's outputs, too.
     fileprivate func plan(
         _ job: JobSpec, _ request: RunRequest, _ reporter: ConsoleReporter
-    ) async throws -> PreparedJob {
+    ) async throws -> (PreparedJob, trouble: String?) {
         let check = MissingDiskCheck(
             allowsEmpty: request.allowsEmpty, allowsGone: request.allowsGone, folder: reporter.folder)
         let state = farm.settings.stateFolder.value
@@ -139,14 +129,20 @@ extension JobPreparation {
         do {
             contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
         } catch let error as FileError {
-            throw FarmError(.storage, error.message(orChoose: "another output path"))
+            throw FarmError(.storage, FolderTrouble(error, state: state, farm.settings).message)
         }
         for error in contents.distrusted { reporter.note("\(job.name): \(error.message)") }
         var prepared = try await prepare(job, contents: contents)
         if request.allowsGone { prepared.abandonLost() }
         try check.refuseLostInputs(prepared)
+        var trouble: String?
+        do throws(FileError) {
+            try prepared.refuseForbiddenFolders(recordsOutputs: true)
+        } catch {
+            trouble = FolderTrouble(error, state: state, farm.settings).message
+        }
         try await compare(&prepared)
         try await probeWork(&prepared)
-        return prepared
+        return (prepared, trouble)
     }
 }

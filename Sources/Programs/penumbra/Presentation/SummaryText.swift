@@ -39,8 +39,8 @@ enum SummaryText {
 
     /// The messages of broken pictures are those of decoders, which say what is wrong, but not what to do.
     private static func remedy(ofBroken count: Int) -> String {
-        let (file, it) = count == 1 ? ("file", "it") : ("files", "them")
-        return "   = look at the \(file) in a viewer; replace \(it), or leave \(it) out"
+        let (picture, it) = count == 1 ? ("picture", "it") : ("pictures", "them")
+        return "   = replace the \(picture), or leave \(it) out"
     }
 
     /// Known troubles, on which nobody has to act now.

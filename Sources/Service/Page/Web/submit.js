@@ -270,7 +270,7 @@ export function submitView(query, view) {
     if (mine !== version) return;
     preview.offer(answers);
     // Frames that would fail come first: somebody has to do something about them.
-    const failures = answers.filter(answer => answer.event === 'frame' && answer.state === 'failed');
+    const failures = answers.filter(answer => answer.event === 'frame' && answer.state === 'failed'), problems = answers.filter(answer => answer.event === 'problem' && answer.severity === 'error');
     const frames = [...failures, ...answers.filter(answer => answer.event === 'plan')], summary = answers.find(answer => answer.event === 'summary') ?? {};
     const figures = [['toRender', 'to render'], ['skipped', 'up to date'], ['stillBroken', 'still broken'], ['kept', 'kept'], ['failed', 'would fail'], ['left', 'left']].filter(([key]) => summary[key]).map(([key, words]) => `${count(summary[key])} ${words}`);
     const words = frame => frame.event === 'frame' ? `✗\ufe0e ${frame.cause}: ${withoutPath(frame.message, frame.input)}` : planWords(frame.reason) || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
@@ -291,10 +291,12 @@ export function submitView(query, view) {
       },
     });
     fill(planned, h('h2', 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'picture')}: ${figures.join(', ') || 'nothing to do'}`),
+      // What keeps the whole job from its folders.
+      problems.length ? h('ul.plain', problems.map(problem => h('li.trouble', visible(problem.message)))) : null,
       // Nobody has to look for what would fail, nor to guess its end.
       failures.length ? h('ul.plain', failures.slice(0, 3).map(frame => h('li.trouble', visible(`${frame.input ?? ''}: ${words(frame)}`))), failures.length > 3 ? h('li.quiet', `and ${count(failures.length - 3)} more, which come first in this list`) : null) : null,
       h('p.quiet', 'Click on a row to read all of it, and to see a preview of its picture.'), rows, whole);
-    doubt('plan', failures.length ? `${plural(failures.length, 'picture')} would fail: the plan says why` : null);
+    doubt('plan', problems.length ? 'a run would refuse the job: the plan says why' : failures.length ? `${plural(failures.length, 'picture')} would fail: the plan says why` : null);
     rows.show(frames.map((frame, index) => ({...frame, key: index, isFailure: frame.event === 'frame', words: words(frame).replace(/^skipped: /, '')})));
     planned.scrollIntoView({block: 'nearest'});
   }
