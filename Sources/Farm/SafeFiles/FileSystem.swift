@@ -119,13 +119,14 @@ package enum FileSystem {
 
     /// Appends all bytes to a file, or none if that fails. A missing file is created.
     ///
-    /// - Throws: ``FileError`` with the code EMLINK if the file has other names, too, under which somebody may keep what it was.
     /// - Parameters:
     ///   - folder: the open folder of the file; nil to use the path.
     ///   - mode: the rights of a created file.
+    ///   - refusesOtherNames: whether a file with hard links is refused, with the code EMLINK. Somebody may keep the file as it was
+    ///     under another name.
     package static func append(
         _ bytes: [UInt8], to path: String, in folder: Int32? = nil, mode: mode_t = 0o666, syncs: Bool = false,
-        calls: FileCalls = .kernel
+        refusesOtherNames: Bool = false, calls: FileCalls = .kernel
     ) throws(FileError) {
         // A pipe is refused: opening it could block, and bytes cannot be removed from it.
         let file = calls.open(
@@ -137,7 +138,7 @@ package enum FileSystem {
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
             throw FileError(path: path, code: ENXIO, action: "write", reason: "it is no regular file")
         }
-        guard found.st_nlink <= 1 else {
+        guard !refusesOtherNames || found.st_nlink <= 1 else {
             throw FileError(path: path, code: EMLINK, action: "write", reason: "it has another name, too")
         }
         let end = lseek(file, 0, SEEK_END)

@@ -165,7 +165,8 @@ final class OutputIndex: Sendable {
     /// chosen its target. An empty folder in place of the file is replaced, too.
     private func add(_ bytes: [UInt8], in folder: Int32) throws(FileError) -> Bool {
         do {
-            try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true, calls: calls)
+            try FileSystem.append(
+                bytes, to: path, in: folder, mode: Self.mode, syncs: true, refusesOtherNames: true, calls: calls)
             return true
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO, EISDIR, EMLINK].contains(error.code) else { throw error }
