@@ -416,7 +416,7 @@ import Testing
     }
 
     /// Unlike deflate, zstd in a TIFF has no checksum, so what was changed within a frame may be read as other pixels.
-    @Test func `a TIFF whose zstd data are no frames, or end too early`() throws {
+    @Test func `a TIFF whose zstd data are no frames, or whose blocks are overwritten`() throws {
         let save = SaveOptions(values: ["compression": .word("zstd")])
         try workspace.save(Pictures.busy(width: 200, height: 300), as: "tiff", to: "whole", save: save)
         let bytes = try workspace.bytes("whole")

@@ -229,7 +229,8 @@ package struct StreamPlan: Hashable, Sendable {
     /// Returns nil if not even single rows fit the budget, or if the chain is not row-local.
     ///
     /// - Parameters:
-    ///   - source: the stream whose output is this one's input. Nil for a decoder, which delivers ``arrivingRows``.
+    ///   - source: the stream before this one. Nil if a decoder is before it. The decoder then has to deliver ``arrivingRows`` at
+    ///     once.
     ///   - memoryBudget: the budget for one picture, in bytes.
     package init?(
         _ chain: Chain, _ plan: ChainPlan, format: SampleFormat, remembers: Bool = true, source: StreamPlan? = nil,
