@@ -26,6 +26,7 @@ import Testing
         "CCPUFeatures": ["Kernels"],
         "CCrashRecord": ["WorkerRuntime"],
         "CProcessState": ["WorkerRuntime"],
+        "CShuffles": ["RowKernels"],
         "CStreaming": ["RowKernels"],
         "RowKernelsV2": ["Kernels"],
         "RowKernelsV3": ["Kernels"],
@@ -158,7 +159,8 @@ import Testing
 
     @Test func `the inner loops import nothing that holds code for another CPU`() {
         for file in files where file.module == "RowKernels" {
-            #expect(Set(file.imports).isSubset(of: ["Builtin", "CStreaming"]), "\(file.path) imports \(file.imports)")
+            let allowed: Set = ["Builtin", "CShuffles", "CStreaming"]
+            #expect(allowed.isSuperset(of: file.imports), "\(file.path) imports \(file.imports)")
         }
     }
 

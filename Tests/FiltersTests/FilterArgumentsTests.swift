@@ -87,7 +87,7 @@ struct FilterArgumentsTests {
 
     @Test func `whole numbers are numbers too`() throws {
         let filter = try FilterRegistry.builtIn.make("gaussian", ["radius": .integer(2)])
-        #expect(filter.halo == Halo(horizontal: 9, vertical: 9))
+        #expect(filter.halo == Halo(horizontal: 8, vertical: 8))
     }
 
     @Test func `the catalog shows all filters with their parameters`() throws {

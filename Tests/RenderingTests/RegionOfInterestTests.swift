@@ -66,7 +66,7 @@ struct RegionOfInterestTests {
     @Test func `halos of a chain add up`() throws {
         let chain = try Chain([.gaussian(2), .motion(10, 0), .gaussian(x: 0, y: 1)], registry: .builtIn)
         let plan = chain.plan(input: PixelRect(x: 0, y: 0, width: 500, height: 500), layout: .rgb)
-        #expect(plan.halo == Halo(horizontal: 9 + 10, vertical: 9 + 5))
+        #expect(plan.halo == Halo(horizontal: 8 + 10, vertical: 8 + 4))
         let tile = PixelRect(x: 200, y: 220, width: 16, height: 8)
         #expect(chain.regionOfInterest(for: tile, in: plan) == [tile.expanded(by: plan.halo)])
     }
@@ -95,8 +95,8 @@ struct RegionOfInterestTests {
         let region = chain.regionOfInterest(for: PixelRect(x: 0, y: 0, width: 10, height: 20), in: plan)
         #expect(
             region == [
-                PixelRect(x: 0, y: 0, width: 15, height: 25), PixelRect(x: 95, y: 0, width: 5, height: 25),
-                PixelRect(x: 0, y: 75, width: 15, height: 5), PixelRect(x: 95, y: 75, width: 5, height: 5),
+                PixelRect(x: 0, y: 0, width: 14, height: 24), PixelRect(x: 96, y: 0, width: 4, height: 24),
+                PixelRect(x: 0, y: 76, width: 14, height: 4), PixelRect(x: 96, y: 76, width: 4, height: 4),
             ])
     }
 }

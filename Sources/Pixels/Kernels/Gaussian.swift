@@ -131,18 +131,21 @@ private final class RunningFloats: RunningKernel {
 }
 
 extension SymmetricTaps {
-    /// The reach of a Gaussian in standard deviations. The weights beyond it sum to 2.1e-5, so that the truncation changes a
-    /// pixel by at most 2.8 of 65535 in two dimensions.
-    static let gaussianReach = 4.25
-
-    /// The weights exp(−k²/2σ²) at the whole numbers −R…R, R = ⌈4.25·σ⌉, divided by their sum.
-    ///
-    /// - Parameter sigma: the standard deviation in pixels, at least 0; 0 gives the one weight 1.
-    public static func gaussian(sigma: Double) -> SymmetricTaps {
-        SymmetricTaps(half: gaussian(sigma: sigma, radius: Int((gaussianReach * sigma).rounded(.up))))
+    /// The shortest weights of a Gaussian, from the centre outwards, that differ from all weights of the Gaussian by less than `error` in sum.
+    static func gaussian(sigma: Double, error: Double) -> [Double] {
+        let all = gaussian(sigma: sigma, radius: Int((6 * sigma).rounded(.up)))
+        // What the weights beyond R sum to is missing there, and is added to the others when they are divided by their sum.
+        var (radius, missing) = (all.count - 1, 0.0)
+        while radius > 0, 2 * (missing + 2 * all[radius]) < error {
+            missing += 2 * all[radius]
+            radius -= 1
+        }
+        return gaussian(sigma: sigma, radius: radius)
     }
 
-    /// The same for a given R, from the centre outwards.
+    /// The weights exp(−k²/2σ²) at the whole numbers −R…R, divided by their sum, from the centre outwards.
+    ///
+    /// - Parameter sigma: the standard deviation in pixels, at least 0; 0 gives the one weight 1.
     static func gaussian(sigma: Double, radius: Int) -> [Double] {
         precondition(sigma >= 0 && sigma.isFinite, "a standard deviation is a length")
         guard sigma > 0, radius > 0 else { return [1] }

@@ -1,59 +1,289 @@
 // Conversions between interleaved samples and planes of single precision, one plane for each channel. Every formula is that of
 // PixelReader and PixelWriter, with the same precision, so that both give the same bits.
 
-/// The samples from which a plane is read.
-private protocol PlaneSample: BitwiseCopyable {
-    static func double(_ sample: Self) -> Double
+/// A sample format.
+private protocol PlaneSample: InterleavedValue, BitwiseCopyable {
+    /// The value of full intensity.
+    static var fullIntensity: Double { get }
+    static func float(_ sample: Self) -> Float
+    static func floats(_ samples: SIMD16<Self>) -> FloatVector
+    /// Integers are rounded half up and clamped, and are 0 for NaN. Floats stay as they are, but every NaN becomes the same one.
+    static func sample(_ value: Double) -> Self
+    static func samples(_ values: FloatVector) -> SIMD16<Self>
+    /// Two vectors of eight.
+    static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<Self>
 }
 
 extension UInt8: PlaneSample {
-    @inline(__always) fileprivate static func double(_ sample: UInt8) -> Double { Double(sample) }
-}
-
-extension UInt16: PlaneSample {
-    @inline(__always) fileprivate static func double(_ sample: UInt16) -> Double { Double(sample) }
-}
-
-extension Float: PlaneSample {
-    @inline(__always) fileprivate static func double(_ sample: Float) -> Double { Double(sample) }
-}
-
-/// plane[i] = source[i·channels]. With an alpha, which is that many values after it, it is multiplied by alpha over `full`.
-@inline(__always) private func load<Sample: PlaneSample>(
-    _ source: UnsafePointer<Sample>, _ channels: Int, _ alpha: Int?, _ full: Double, _ count: Int,
-    _ plane: UnsafeMutablePointer<Float>
-) {
-    var index = 0
-    if let alpha {
-        while index < count {
-            let sample = source + index &* channels
-            plane[index] = Float(Sample.double(sample[0]) * Sample.double(sample[alpha]) / full)
-            index &+= 1
-        }
-    } else {
-        while index < count {
-            plane[index] = Float(Sample.double(source[index &* channels]))
-            index &+= 1
-        }
+    @inline(__always) fileprivate static var fullIntensity: Double { 255 }
+    @inline(__always) fileprivate static func float(_ sample: UInt8) -> Float { Float(sample) }
+    @inline(__always) fileprivate static func floats(_ samples: SIMD16<UInt8>) -> FloatVector {
+        exactFloats(widened(samples))
+    }
+    @inline(__always) fileprivate static func sample(_ value: Double) -> UInt8 {
+        UInt8(truncatingIfNeeded: rounded(value, 255))
+    }
+    @inline(__always) fileprivate static func samples(_ values: FloatVector) -> SIMD16<UInt8> {
+        lowBytes(rounded(values, 255))
+    }
+    @inline(__always) fileprivate static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<UInt8> {
+        lowBytes(rounded(low, high, 255))
     }
 }
 
-@inline(never) public func loadBytePlane(
-    _ source: UnsafePointer<UInt8>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
-) {
-    load(source, channels, alpha, 255, count, plane)
+extension UInt16: PlaneSample {
+    @inline(__always) fileprivate static var fullIntensity: Double { 65535 }
+    @inline(__always) fileprivate static func float(_ sample: UInt16) -> Float { Float(sample) }
+    @inline(__always) fileprivate static func floats(_ samples: SIMD16<UInt16>) -> FloatVector {
+        exactFloats(widened(samples))
+    }
+    @inline(__always) fileprivate static func sample(_ value: Double) -> UInt16 {
+        UInt16(truncatingIfNeeded: rounded(value, 65535))
+    }
+    @inline(__always) fileprivate static func samples(_ values: FloatVector) -> SIMD16<UInt16> {
+        lowWords(rounded(values, 65535))
+    }
+    @inline(__always) fileprivate static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<UInt16> {
+        lowWords(rounded(low, high, 65535))
+    }
 }
 
-@inline(never) public func loadWordPlane(
-    _ source: UnsafePointer<UInt16>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
-) {
-    load(source, channels, alpha, 65535, count, plane)
+extension Float: PlaneSample {
+    @inline(__always) fileprivate static var fullIntensity: Double { 1 }
+    @inline(__always) fileprivate static func float(_ sample: Float) -> Float { sample }
+    @inline(__always) fileprivate static func floats(_ samples: SIMD16<Float>) -> FloatVector { samples }
+    @inline(__always) fileprivate static func sample(_ value: Double) -> Float {
+        value.isNaN ? Float.nan : Float(value)
+    }
+    @inline(__always) fileprivate static func samples(_ values: FloatVector) -> SIMD16<Float> { withOneNaN(values) }
+    @inline(__always) fileprivate static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<Float> {
+        withOneNaN(FloatVector(lowHalf: singles(low), highHalf: singles(high)))
+    }
 }
 
-@inline(never) public func loadFloatPlane(
-    _ source: UnsafePointer<Float>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
+/// The value rounded half up and clamped; 0 for NaN.
+@inline(__always) private func rounded(_ value: Double, _ full: Double) -> Int32 {
+    let raised = value + 0.5
+    return Int32(raised >= full ? full : raised >= 1 ? raised : 0)
+}
+
+/// The same for vectors. The fraction of a float is exact, so that nothing but the value decides about the half.
+@inline(__always) private func rounded(_ values: FloatVector, _ full: Float) -> WideVector {
+    let clamped = smaller(larger(values, than: 0), than: full)
+    let whole = wholes(clamped)
+    return whole &+ ones(where: clamped - floats(whole), isAtLeast: 0.5)
+}
+
+@inline(__always) private func rounded(_ low: DoubleVector, _ high: DoubleVector, _ full: Double) -> WideVector {
+    @inline(__always) func rounded(_ values: DoubleVector) -> SIMD8<UInt32> {
+        wholes(smaller(cleared(values + 0.5, below: 1), than: full))
+    }
+    return WideVector(lowHalf: rounded(low), highHalf: rounded(high))
+}
+
+/// A name that static functions do not hide.
+@inline(__always) private func exactFloats(_ x: WideVector) -> FloatVector { floats(x) }
+
+// MARK: Layouts.
+
+/// A loop that is specialised for a layout.
+private protocol PlaneLoop {
+    func run<Layout: PlaneLayout>(_: Layout.Type)
+}
+
+@inline(__always) private func choose(_ channels: Int, _ loop: some PlaneLoop) {
+    switch channels {
+    case 1: loop.run(GrayPixels.self)
+    case 2: loop.run(GrayAlphaPixels.self)
+    case 3: loop.run(RGBPixels.self)
+    default: loop.run(RGBAPixels.self)
+    }
+}
+
+/// Two and four channels have an alpha. Colours are multiplied by it, over `full`, if `multiplies` is set.
+private struct Loading<Sample: PlaneSample>: PlaneLoop {
+    let source: UnsafePointer<Sample>
+    let multiplies: Bool
+    let count: Int
+    let planes: UnsafeMutablePointer<Float>
+    let planeStride: Int
+
+    @inline(__always) func run<Layout: PlaneLayout>(_: Layout.Type) {
+        var index = 0
+        while index &+ 16 <= count {
+            let pixels = Sample.split(source + index &* Layout.channels, channels: Layout.channels)
+            switch Layout.channels {
+            case 1: put(Sample.floats(pixels.a), 0, index)
+            case 2:
+                let alpha = Sample.floats(pixels.b)
+                put(multiplied(Sample.floats(pixels.a), alpha), 0, index)
+                put(alpha, 1, index)
+            case 3:
+                put(Sample.floats(pixels.a), 0, index)
+                put(Sample.floats(pixels.b), 1, index)
+                put(Sample.floats(pixels.c), 2, index)
+            default:
+                let alpha = Sample.floats(pixels.d)
+                put(multiplied(Sample.floats(pixels.a), alpha), 0, index)
+                put(multiplied(Sample.floats(pixels.b), alpha), 1, index)
+                put(multiplied(Sample.floats(pixels.c), alpha), 2, index)
+                put(alpha, 3, index)
+            }
+            index &+= 16
+        }
+        while index < count {
+            let pixel = source + index &* Layout.channels
+            let alpha = Double(Sample.float(pixel[Layout.channels &- 1]))
+            var channel = 0
+            while channel < Layout.channels {
+                let isColor = Layout.hasAlpha && multiplies && channel < Layout.channels &- 1
+                let value = Sample.float(pixel[channel])
+                planes[channel &* planeStride &+ index] =
+                    isColor ? Float(Double(value) * alpha / Sample.fullIntensity) : value
+                channel &+= 1
+            }
+            index &+= 1
+        }
+    }
+
+    @inline(__always) private func put(_ values: FloatVector, _ channel: Int, _ index: Int) {
+        storeFloats(values, planes + (channel &* planeStride &+ index))
+    }
+
+    @inline(__always) private func multiplied(_ color: FloatVector, _ alpha: FloatVector) -> FloatVector {
+        guard multiplies else { return color }
+        @inline(__always) func product(_ color: SIMD8<Float>, _ alpha: SIMD8<Float>) -> SIMD8<Float> {
+            singles(doubles(color) * doubles(alpha) / Sample.fullIntensity)
+        }
+        return FloatVector(
+            lowHalf: product(color.lowHalf, alpha.lowHalf), highHalf: product(color.highHalf, alpha.highHalf))
+    }
+}
+
+/// Two and four channels have an alpha, by which colours are divided, times `full`. Where alpha is 0, colours are 0.
+private struct Storing<Sample: PlaneSample>: PlaneLoop {
+    let planes: UnsafePointer<Float>
+    let planeStride: Int
+    let count: Int
+    let out: UnsafeMutablePointer<Sample>
+
+    @inline(__always) func run<Layout: PlaneLayout>(_: Layout.Type) {
+        @inline(__always) func put(_ pixels: SixteenPixels<Sample>, _ target: UnsafeMutablePointer<Sample>) {
+            Sample.interleave(pixels, channels: Layout.channels, target)
+        }
+        var index = 0
+        while index &+ 16 <= count {
+            let target = out + index &* Layout.channels
+            switch Layout.channels {
+            case 1:
+                let a = Sample.samples(plane(0, index))
+                put(SixteenPixels(a: a, b: a, c: a, d: a), target)
+            case 2:
+                let alpha = plane(1, index)
+                let a = divided(plane(0, index), alpha)
+                put(SixteenPixels(a: a, b: Sample.samples(alpha), c: a, d: a), target)
+            case 3:
+                let a = Sample.samples(plane(0, index))
+                let (b, c) = (Sample.samples(plane(1, index)), Sample.samples(plane(2, index)))
+                put(SixteenPixels(a: a, b: b, c: c, d: a), target)
+            default:
+                let alpha = plane(3, index)
+                put(
+                    SixteenPixels(
+                        a: divided(plane(0, index), alpha), b: divided(plane(1, index), alpha),
+                        c: divided(plane(2, index), alpha), d: Sample.samples(alpha)), target)
+            }
+            index &+= 16
+        }
+        while index < count {
+            let target = out + index &* Layout.channels
+            let alpha = Double(planes[(Layout.channels &- 1) &* planeStride &+ index])
+            var channel = 0
+            while channel < Layout.channels {
+                let isColor = Layout.hasAlpha && channel < Layout.channels &- 1
+                let value = Double(planes[channel &* planeStride &+ index])
+                target[channel] = Sample.sample(
+                    !isColor ? value : alpha == 0 ? 0 : value * Sample.fullIntensity / alpha)
+                channel &+= 1
+            }
+            index &+= 1
+        }
+    }
+
+    @inline(__always) private func plane(_ channel: Int, _ index: Int) -> FloatVector {
+        loadFloats(planes + (channel &* planeStride &+ index))
+    }
+
+    @inline(__always) private func divided(_ color: FloatVector, _ alpha: FloatVector) -> SIMD16<Sample> {
+        @inline(__always) func quotient(_ color: SIMD8<Float>, _ alpha: SIMD8<Float>) -> DoubleVector {
+            let divisor = doubles(alpha)
+            return cleared(doubles(color) * Sample.fullIntensity / divisor, whereZero: divisor)
+        }
+        return Sample.samples(quotient(color.lowHalf, alpha.lowHalf), quotient(color.highHalf, alpha.highHalf))
+    }
+}
+
+// MARK: Functions that other modules call.
+
+/// Writes a plane for each channel.
+///
+/// - Parameters:
+///   - multiplies: whether colours are multiplied by alpha, over full intensity. Two and four channels have an alpha.
+///   - count: the number of pixels. Nothing is read or written beyond them.
+///   - planeStride: the number of values from one plane to the next.
+@inline(never) public func loadBytePlanes(
+    _ source: UnsafePointer<UInt8>, channels: Int, multiplies: Bool, count: Int, planes: UnsafeMutablePointer<Float>,
+    planeStride: Int
 ) {
-    load(source, channels, alpha, 1, count, plane)
+    choose(
+        channels,
+        Loading(source: source, multiplies: multiplies, count: count, planes: planes, planeStride: planeStride))
+}
+
+/// See ``loadBytePlanes(_:channels:multiplies:count:planes:planeStride:)``.
+@inline(never) public func loadWordPlanes(
+    _ source: UnsafePointer<UInt16>, channels: Int, multiplies: Bool, count: Int, planes: UnsafeMutablePointer<Float>,
+    planeStride: Int
+) {
+    choose(
+        channels,
+        Loading(source: source, multiplies: multiplies, count: count, planes: planes, planeStride: planeStride))
+}
+
+/// See ``loadBytePlanes(_:channels:multiplies:count:planes:planeStride:)``.
+@inline(never) public func loadFloatPlanes(
+    _ source: UnsafePointer<Float>, channels: Int, multiplies: Bool, count: Int, planes: UnsafeMutablePointer<Float>,
+    planeStride: Int
+) {
+    choose(
+        channels,
+        Loading(source: source, multiplies: multiplies, count: count, planes: planes, planeStride: planeStride))
+}
+
+/// Interleaves planes. Two and four channels have an alpha, rounded as it is stored or above full, by which colours are divided, times
+/// full intensity. Where alpha is 0, the colours are 0.
+///
+/// Integers are rounded half up and clamped, and are 0 for NaN. Floats are not clamped, and every NaN becomes the same NaN.
+///
+/// - Parameters: as for ``loadBytePlanes(_:channels:multiplies:count:planes:planeStride:)``.
+@inline(never) public func storeBytePlanes(
+    _ planes: UnsafePointer<Float>, planeStride: Int, channels: Int, count: Int, out: UnsafeMutablePointer<UInt8>
+) {
+    choose(channels, Storing(planes: planes, planeStride: planeStride, count: count, out: out))
+}
+
+/// See ``storeBytePlanes(_:planeStride:channels:count:out:)``.
+@inline(never) public func storeWordPlanes(
+    _ planes: UnsafePointer<Float>, planeStride: Int, channels: Int, count: Int, out: UnsafeMutablePointer<UInt16>
+) {
+    choose(channels, Storing(planes: planes, planeStride: planeStride, count: count, out: out))
+}
+
+/// See ``storeBytePlanes(_:planeStride:channels:count:out:)``.
+@inline(never) public func storeFloatPlanes(
+    _ planes: UnsafePointer<Float>, planeStride: Int, channels: Int, count: Int, out: UnsafeMutablePointer<Float>
+) {
+    choose(channels, Storing(planes: planes, planeStride: planeStride, count: count, out: out))
 }
 
 /// plane[i] = table[source[i·channels]].
@@ -80,57 +310,6 @@ extension Float: PlaneSample {
     plane: UnsafeMutablePointer<Float>
 ) {
     lookUp(source, channels, table, count, plane)
-}
-
-/// The value rounded half up and clamped; 0 for NaN.
-@inline(__always) private func rounded(_ value: Double, _ full: Double) -> Int32 {
-    let raised = value + 0.5
-    return Int32(raised >= full ? full : raised >= 1 ? raised : 0)
-}
-
-/// out[i·channels] = sample(plane[i] · full / alpha[i]), or sample(plane[i]) without an alpha. Where alpha is 0, it is
-/// sample(0).
-///
-/// - Parameter alpha: alpha rounded as it is stored, or a value above full.
-@inline(__always) private func store<Sample: BitwiseCopyable>(
-    _ plane: UnsafePointer<Float>, _ alpha: UnsafePointer<Float>?, _ full: Double, _ channels: Int, _ count: Int,
-    _ out: UnsafeMutablePointer<Sample>, sample: (Double) -> Sample
-) {
-    var index = 0
-    if let alpha {
-        while index < count {
-            let value = alpha[index] == 0 ? 0 : Double(plane[index]) * full / Double(alpha[index])
-            out[index &* channels] = sample(value)
-            index &+= 1
-        }
-    } else {
-        while index < count {
-            out[index &* channels] = sample(Double(plane[index]))
-            index &+= 1
-        }
-    }
-}
-
-@inline(never) public func storeBytePlane(
-    _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
-    out: UnsafeMutablePointer<UInt8>
-) {
-    store(plane, alpha, 255, channels, count, out) { UInt8(truncatingIfNeeded: rounded($0, 255)) }
-}
-
-@inline(never) public func storeWordPlane(
-    _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
-    out: UnsafeMutablePointer<UInt16>
-) {
-    store(plane, alpha, 65535, channels, count, out) { UInt16(truncatingIfNeeded: rounded($0, 65535)) }
-}
-
-/// Floats are not clamped. Every NaN becomes the same NaN.
-@inline(never) public func storeFloatPlane(
-    _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
-    out: UnsafeMutablePointer<Float>
-) {
-    store(plane, alpha, 1, channels, count, out) { $0.isNaN ? Float.nan : Float($0) }
 }
 
 /// Rounds an alpha plane in place, as it will be stored. Values above `full` stay, so that colours are divided by them; they

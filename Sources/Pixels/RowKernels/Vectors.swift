@@ -154,10 +154,15 @@ typealias FloatVector = SIMD16<Float>
 
 /// 16 words (vpmovzxwd).
 @inline(__always) func loadWide(_ source: UnsafePointer<UInt16>) -> WideVector {
-    let words = UnsafeRawPointer(source).loadUnaligned(as: SIMD16<UInt16>.self)
-    var result = WideVector()
-    result._storage._value = Builtin.zext_Vec16xInt16_Vec16xInt32(words._storage._value)
-    return result
+    widened(UnsafeRawPointer(source).loadUnaligned(as: SIMD16<UInt16>.self))
+}
+
+@inline(__always) func loadFloats(_ source: UnsafePointer<Float>) -> FloatVector {
+    UnsafeRawPointer(source).loadUnaligned(as: FloatVector.self)
+}
+
+@inline(__always) func storeFloats(_ values: FloatVector, _ target: UnsafeMutablePointer<Float>) {
+    UnsafeMutableRawPointer(target).storeBytes(of: values, as: FloatVector.self)
 }
 
 /// Converts integers below 2³¹ to single precision (vcvtdq2ps).
@@ -176,14 +181,169 @@ typealias FloatVector = SIMD16<Float>
 
 /// Stores the low 16 bits of every lane (vpmovdw).
 @inline(__always) func storeWords(_ x: WideVector, _ target: UnsafeMutablePointer<UInt16>) {
-    var words = SIMD16<UInt16>()
-    words._storage._value = Builtin.trunc_Vec16xInt32_Vec16xInt16(x._storage._value)
-    UnsafeMutableRawPointer(target).storeBytes(of: words, as: SIMD16<UInt16>.self)
+    UnsafeMutableRawPointer(target).storeBytes(of: lowWords(x), as: SIMD16<UInt16>.self)
 }
 
 /// Stores the low 8 bits of every lane (vpmovdb).
 @inline(__always) func storeBytes(_ x: WideVector, _ target: UnsafeMutablePointer<UInt8>) {
-    var bytes = SIMD16<UInt8>()
-    bytes._storage._value = Builtin.trunc_Vec16xInt32_Vec16xInt8(x._storage._value)
-    UnsafeMutableRawPointer(target).storeBytes(of: bytes, as: SIMD16<UInt8>.self)
+    UnsafeMutableRawPointer(target).storeBytes(of: lowBytes(x), as: SIMD16<UInt8>.self)
+}
+
+// MARK: Conversions of 16 values, and operations on them, by the instructions that are named.
+
+/// (vpmovzxbd)
+@inline(__always) func widened(_ x: SIMD16<UInt8>) -> WideVector {
+    var result = WideVector()
+    result._storage._value = Builtin.zext_Vec16xInt8_Vec16xInt32(x._storage._value)
+    return result
+}
+
+/// (vpmovzxwd)
+@inline(__always) func widened(_ x: SIMD16<UInt16>) -> WideVector {
+    var result = WideVector()
+    result._storage._value = Builtin.zext_Vec16xInt16_Vec16xInt32(x._storage._value)
+    return result
+}
+
+/// The low 8 bits of every lane (vpmovdb).
+@inline(__always) func lowBytes(_ x: WideVector) -> SIMD16<UInt8> {
+    var result = SIMD16<UInt8>()
+    result._storage._value = Builtin.trunc_Vec16xInt32_Vec16xInt8(x._storage._value)
+    return result
+}
+
+/// The low 16 bits of every lane (vpmovdw).
+@inline(__always) func lowWords(_ x: WideVector) -> SIMD16<UInt16> {
+    var result = SIMD16<UInt16>()
+    result._storage._value = Builtin.trunc_Vec16xInt32_Vec16xInt16(x._storage._value)
+    return result
+}
+
+/// The smaller of each value and `most` (vminps).
+@inline(__always) func smaller(_ x: FloatVector, than most: Float) -> FloatVector {
+    let bound = FloatVector(repeating: most)
+    let isSmaller = Builtin.fcmp_olt_Vec16xFPIEEE32(x._storage._value, bound._storage._value)
+    var result = FloatVector()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isSmaller, x._storage._value, bound._storage._value)
+    return result
+}
+
+/// 1 where a value is at least `bound`, and 0 elsewhere.
+@inline(__always) func ones(where x: FloatVector, isAtLeast bound: Float) -> WideVector {
+    let isAtLeast = Builtin.fcmp_oge_Vec16xFPIEEE32(x._storage._value, FloatVector(repeating: bound)._storage._value)
+    var result = WideVector()
+    result._storage._value = Builtin.zext_Vec16xInt1_Vec16xInt32(isAtLeast)
+    return result
+}
+
+/// The same values, with 0 where another value is at most `bound`.
+@inline(__always)
+func cleared(_ x: FloatVector, where other: FloatVector, isAtMost bound: Float) -> FloatVector {
+    let isLarger = Builtin.fcmp_ogt_Vec16xFPIEEE32(other._storage._value, FloatVector(repeating: bound)._storage._value)
+    var result = FloatVector()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isLarger, x._storage._value, FloatVector.zero._storage._value)
+    return result
+}
+
+/// The same values, with `Float.nan` for every NaN.
+@inline(__always) func withOneNaN(_ x: FloatVector) -> FloatVector {
+    let isNumber = Builtin.fcmp_ord_Vec16xFPIEEE32(x._storage._value, x._storage._value)
+    var result = FloatVector()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isNumber, x._storage._value, FloatVector(repeating: .nan)._storage._value)
+    return result
+}
+
+typealias DoubleVector = SIMD8<Double>
+
+/// (vcvtps2pd)
+@inline(__always) func doubles(_ x: SIMD8<Float>) -> DoubleVector {
+    var result = DoubleVector()
+    result._storage._value = Builtin.fpext_Vec8xFPIEEE32_Vec8xFPIEEE64(x._storage._value)
+    return result
+}
+
+/// (vcvtpd2ps)
+@inline(__always) func singles(_ x: DoubleVector) -> SIMD8<Float> {
+    var result = SIMD8<Float>()
+    result._storage._value = Builtin.fptrunc_Vec8xFPIEEE64_Vec8xFPIEEE32(x._storage._value)
+    return result
+}
+
+/// Truncates to integers (vcvttpd2dq); values are in 0 ..< 2³¹.
+@inline(__always) func wholes(_ x: DoubleVector) -> SIMD8<UInt32> {
+    var result = SIMD8<UInt32>()
+    result._storage._value = Builtin.fptosi_Vec8xFPIEEE64_Vec8xInt32(x._storage._value)
+    return result
+}
+
+/// The smaller of each value and `most` (vminpd).
+@inline(__always) func smaller(_ x: DoubleVector, than most: Double) -> DoubleVector {
+    let bound = DoubleVector(repeating: most)
+    let isSmaller = Builtin.fcmp_olt_Vec8xFPIEEE64(x._storage._value, bound._storage._value)
+    var result = DoubleVector()
+    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(
+        isSmaller, x._storage._value, bound._storage._value)
+    return result
+}
+
+/// The same values, with 0 for those that are not at least `bound`.
+@inline(__always) func cleared(_ x: DoubleVector, below bound: Double) -> DoubleVector {
+    let stays = Builtin.fcmp_oge_Vec8xFPIEEE64(x._storage._value, DoubleVector(repeating: bound)._storage._value)
+    var result = DoubleVector()
+    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(
+        stays, x._storage._value, DoubleVector.zero._storage._value)
+    return result
+}
+
+/// The same values, with 0 where the divisor is 0.
+@inline(__always) func cleared(_ x: DoubleVector, whereZero divisor: DoubleVector) -> DoubleVector {
+    let isZero = Builtin.fcmp_oeq_Vec8xFPIEEE64(divisor._storage._value, DoubleVector.zero._storage._value)
+    var result = DoubleVector()
+    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(
+        isZero, DoubleVector.zero._storage._value, x._storage._value)
+    return result
+}
+
+// MARK: Even and odd values. Shuffles that are written lane by lane made the compiler compute single lanes.
+
+/// Two neighbouring values in each lane.
+private typealias PairVector = SIMD8<UInt64>
+
+@inline(__always) private func pairs(_ x: FloatVector) -> PairVector { unsafeBitCast(x, to: PairVector.self) }
+
+/// The low halves of 16 pairs (vshufps, vpermpd).
+@inline(__always) private func lowHalves(_ a: PairVector, _ b: PairVector) -> FloatVector {
+    var (low, high) = (SIMD8<UInt32>(), SIMD8<UInt32>())
+    low._storage._value = Builtin.trunc_Vec8xInt64_Vec8xInt32(a._storage._value)
+    high._storage._value = Builtin.trunc_Vec8xInt64_Vec8xInt32(b._storage._value)
+    return unsafeBitCast(SIMD16(lowHalf: low, highHalf: high), to: FloatVector.self)
+}
+
+/// The high halves in the place of the low ones (vpsrlq).
+@inline(__always) private func highHalves(_ x: PairVector) -> PairVector {
+    var result = PairVector()
+    result._storage._value = Builtin.lshr_Vec8xInt64(x._storage._value, PairVector(repeating: 32)._storage._value)
+    return result
+}
+
+/// The even values of 32.
+@inline(__always) func evenValues(_ a: FloatVector, _ b: FloatVector) -> FloatVector { lowHalves(pairs(a), pairs(b)) }
+
+/// The odd values of 32.
+@inline(__always) func oddValues(_ a: FloatVector, _ b: FloatVector) -> FloatVector {
+    lowHalves(highHalves(pairs(a)), highHalves(pairs(b)))
+}
+
+/// Interleaves eight even values with eight odd ones.
+@inline(__always) func zipped(_ even: SIMD8<Float>, _ odd: SIMD8<Float>) -> FloatVector {
+    let (low, high) = (unsafeBitCast(even, to: SIMD8<UInt32>.self), unsafeBitCast(odd, to: SIMD8<UInt32>.self))
+    let shifted = Builtin.shl_Vec8xInt64(
+        Builtin.zext_Vec8xInt32_Vec8xInt64(high._storage._value), PairVector(repeating: 32)._storage._value)
+    var result = PairVector()
+    result._storage._value = Builtin.or_Vec8xInt64(
+        Builtin.zext_Vec8xInt32_Vec8xInt64(low._storage._value), shifted)
+    return unsafeBitCast(result, to: FloatVector.self)
 }

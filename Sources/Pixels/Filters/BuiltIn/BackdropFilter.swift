@@ -32,7 +32,7 @@ package struct BackdropFilter: Filter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "backdrop", kind: .area, summary: "Draws a panel that blurs the picture behind it",
-            renderingVersion: 2,
+            renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "x", .length(), summary: "Sets the left side of the panel, from the left side of the picture",

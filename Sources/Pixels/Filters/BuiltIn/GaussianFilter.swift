@@ -21,7 +21,7 @@ package struct GaussianFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "gaussian", kind: .area, summary: "Blurs with a Gaussian", renderingVersion: 3,
+            name: "gaussian", kind: .area, summary: "Blurs with a Gaussian", renderingVersion: 4,
             parameters: [
                 ParameterDescriptor(
                     "radius", .numberOrPair(minimum: 0, maximum: 1000), fallback: .number(10), unit: "px",
@@ -32,6 +32,6 @@ package struct GaussianFilter: BlurFilter {
         make: { try GaussianFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        options.cost(layout, format, fixedPoint: 0.5, floating: 4.5)
+        options.cost(layout, format, fixedPoint: 0.5, floating: 1.8)
     }
 }

@@ -26,7 +26,7 @@ package struct MaterialFilter: Filter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "material", kind: .area, summary: "Looks like frosted glass: blur, saturation and tint",
-            renderingVersion: 3,
+            renderingVersion: 4,
             parameters: [
                 ParameterDescriptor(
                     "style", .choice(Style.allCases.map(\.rawValue)), fallback: .word("light"),

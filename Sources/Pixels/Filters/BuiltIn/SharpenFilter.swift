@@ -23,7 +23,7 @@ package struct SharpenFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "sharpen", kind: .area, summary: "Sharpens by an unsharp mask", renderingVersion: 3,
+            name: "sharpen", kind: .area, summary: "Sharpens by an unsharp mask", renderingVersion: 4,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(1), unit: "px",
@@ -40,6 +40,6 @@ package struct SharpenFilter: BlurFilter {
         make: { try SharpenFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        options.cost(layout, format, fixedPoint: 1.2, floating: 5.5)
+        options.cost(layout, format, fixedPoint: 1.2, floating: 2.8)
     }
 }

@@ -49,7 +49,7 @@ package struct VariableFilter: Filter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "variable", kind: .area, summary: "Blurs with a Gaussian whose radius changes across the picture",
-            renderingVersion: 2,
+            renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 200), fallback: .number(20), unit: "px",

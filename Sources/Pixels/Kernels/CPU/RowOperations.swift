@@ -129,25 +129,34 @@ struct RowOperations: Sendable {
         loop(words.pointer(for: count), count, bytes.pointer(for: count))
     }
 
-    @inline(__always) func loadBytePlane(
-        _ source: Row<UInt8>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>
+    @inline(__always) func loadBytePlanes(
+        _ source: Row<UInt8>, channels: Int, multiplies: Bool, count: Int, planes: MutableRow<Float>, planeStride: Int
     ) {
-        let loop = isV4 ? RowKernelsV4.loadBytePlane : isV3 ? RowKernelsV3.loadBytePlane : RowKernelsV2.loadBytePlane
-        loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
+        let loop =
+            isV4 ? RowKernelsV4.loadBytePlanes : isV3 ? RowKernelsV3.loadBytePlanes : RowKernelsV2.loadBytePlanes
+        loop(
+            source.pointer(for: count * channels), channels, multiplies, count,
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride)
     }
 
-    @inline(__always) func loadWordPlane(
-        _ source: Row<UInt16>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>
+    @inline(__always) func loadWordPlanes(
+        _ source: Row<UInt16>, channels: Int, multiplies: Bool, count: Int, planes: MutableRow<Float>, planeStride: Int
     ) {
-        let loop = isV4 ? RowKernelsV4.loadWordPlane : isV3 ? RowKernelsV3.loadWordPlane : RowKernelsV2.loadWordPlane
-        loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
+        let loop =
+            isV4 ? RowKernelsV4.loadWordPlanes : isV3 ? RowKernelsV3.loadWordPlanes : RowKernelsV2.loadWordPlanes
+        loop(
+            source.pointer(for: count * channels), channels, multiplies, count,
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride)
     }
 
-    @inline(__always) func loadFloatPlane(
-        _ source: Row<Float>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>
+    @inline(__always) func loadFloatPlanes(
+        _ source: Row<Float>, channels: Int, multiplies: Bool, count: Int, planes: MutableRow<Float>, planeStride: Int
     ) {
-        let loop = isV4 ? RowKernelsV4.loadFloatPlane : isV3 ? RowKernelsV3.loadFloatPlane : RowKernelsV2.loadFloatPlane
-        loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
+        let loop =
+            isV4 ? RowKernelsV4.loadFloatPlanes : isV3 ? RowKernelsV3.loadFloatPlanes : RowKernelsV2.loadFloatPlanes
+        loop(
+            source.pointer(for: count * channels), channels, multiplies, count,
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride)
     }
 
     @inline(__always) func lookUpBytePlane(
@@ -166,26 +175,34 @@ struct RowOperations: Sendable {
         table.withRow { loop(source.pointer, channels, ($0 + position).pointer, count, plane.pointer(for: count)) }
     }
 
-    @inline(__always) func storeBytePlane(
-        _ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt8>
-    ) {
-        let loop = isV4 ? RowKernelsV4.storeBytePlane : isV3 ? RowKernelsV3.storeBytePlane : RowKernelsV2.storeBytePlane
-        loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
-    }
-
-    @inline(__always) func storeWordPlane(
-        _ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt16>
-    ) {
-        let loop = isV4 ? RowKernelsV4.storeWordPlane : isV3 ? RowKernelsV3.storeWordPlane : RowKernelsV2.storeWordPlane
-        loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
-    }
-
-    @inline(__always) func storeFloatPlane(
-        _ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<Float>
+    @inline(__always) func storeBytePlanes(
+        _ planes: Row<Float>, planeStride: Int, channels: Int, count: Int, out: MutableRow<UInt8>
     ) {
         let loop =
-            isV4 ? RowKernelsV4.storeFloatPlane : isV3 ? RowKernelsV3.storeFloatPlane : RowKernelsV2.storeFloatPlane
-        loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
+            isV4 ? RowKernelsV4.storeBytePlanes : isV3 ? RowKernelsV3.storeBytePlanes : RowKernelsV2.storeBytePlanes
+        loop(
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride, channels, count,
+            out.pointer(for: count * channels))
+    }
+
+    @inline(__always) func storeWordPlanes(
+        _ planes: Row<Float>, planeStride: Int, channels: Int, count: Int, out: MutableRow<UInt16>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.storeWordPlanes : isV3 ? RowKernelsV3.storeWordPlanes : RowKernelsV2.storeWordPlanes
+        loop(
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride, channels, count,
+            out.pointer(for: count * channels))
+    }
+
+    @inline(__always) func storeFloatPlanes(
+        _ planes: Row<Float>, planeStride: Int, channels: Int, count: Int, out: MutableRow<Float>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.storeFloatPlanes : isV3 ? RowKernelsV3.storeFloatPlanes : RowKernelsV2.storeFloatPlanes
+        loop(
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride, channels, count,
+            out.pointer(for: count * channels))
     }
 
     @inline(__always) func roundPlane(_ plane: MutableRow<Float>, full: Float, count: Int) {
@@ -257,12 +274,42 @@ struct RowOperations: Sendable {
 
     @inline(__always) func splitFloats(_ row: Row<Float>, count: Int, even: MutableRow<Float>, odd: MutableRow<Float>) {
         let loop = isV4 ? RowKernelsV4.splitFloats : isV3 ? RowKernelsV3.splitFloats : RowKernelsV2.splitFloats
-        loop(row.pointer(for: count), count, even.pointer, odd.pointer)
+        loop(row.pointer(for: 2 * count), count, even.pointer(for: count), odd.pointer(for: count))
     }
 
-    @inline(__always) func zipFloats(even: Row<Float>, odd: Row<Float>, count: Int, out: MutableRow<Float>) {
-        let loop = isV4 ? RowKernelsV4.zipFloats : isV3 ? RowKernelsV3.zipFloats : RowKernelsV2.zipFloats
-        loop(even.pointer, odd.pointer, count, out.pointer)
+    @inline(__always) func sumAndSplitFloats(
+        _ rows: borrowing RowList<Float>, taps: Int, weights: [Float], count: Int, even: MutableRow<Float>,
+        odd: MutableRow<Float>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.sumAndSplitFloats : isV3 ? RowKernelsV3.sumAndSplitFloats : RowKernelsV2.sumAndSplitFloats
+        loop(rows.pointers(count: taps), taps, weights, count, even.pointer(for: count), odd.pointer(for: count))
+    }
+
+    @inline(__always) func sumSplitFloats(
+        even: Row<Float>, odd: Row<Float>, taps: Int, weights: [Float], count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sumSplitFloats : isV3 ? RowKernelsV3.sumSplitFloats : RowKernelsV2.sumSplitFloats
+        loop(even.pointer(for: count), odd.pointer(for: count), taps, weights, count, out.pointer(for: count))
+    }
+
+    @inline(__always) func doubleFloatRows(
+        _ rows: borrowing RowList<Float>, taps: Int, evenWeights: [Float], oddWeights: [Float], count: Int,
+        even: MutableRow<Float>, odd: MutableRow<Float>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.doubleFloatRows : isV3 ? RowKernelsV3.doubleFloatRows : RowKernelsV2.doubleFloatRows
+        loop(
+            rows.pointers(count: 2 * (taps / 4) + 1), taps, evenWeights, oddWeights, count, even.pointer(for: count),
+            odd.pointer(for: count))
+    }
+
+    @inline(__always) func doubleFloats(
+        _ row: Row<Float>, taps: Int, evenWeights: [Float], oddWeights: [Float], count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.doubleFloats : isV3 ? RowKernelsV3.doubleFloats : RowKernelsV2.doubleFloats
+        loop(row.pointer(for: count), taps, evenWeights, oddWeights, count, out.pointer(for: 2 * count))
     }
 
     @inline(__always) func resampleRow(

@@ -33,12 +33,13 @@ struct FloatPyramid: WorkingKernel {
     func bytes(width: Int, channels: Int) -> Int {
         let levels = max(horizontal.prefilters.count, vertical.prefilters.count)
         let rows = (0...levels).map { level in
-            let low = level == levels ? 2 * (2 * vertical.radius + 2) : 16
+            // A ring has a power of two of rows.
+            let held = level == levels ? 2 * (2 * vertical.radius + FloatPyramidRun.batch) + 16 : 16 + 8
             let width = (width + 2 * horizontal.reach) >> min(level, horizontal.prefilters.count)
-            return (low + 8) * (width + 512)
+            return held * (width + 512)
         }
-        // Three buffers have the size of the longest row.
-        return (rows.reduce(0, +) + 4 * (width + 2 * horizontal.reach + 512)) * channels * MemoryLayout<Float>.stride
+        // Two buffers have the size of the longest row.
+        return (rows.reduce(0, +) + 2 * (width + 2 * horizontal.reach + 512)) * channels * MemoryLayout<Float>.stride
     }
 
     /// - Parameter source: creates the source for some columns.
@@ -52,21 +53,34 @@ struct FloatPyramid: WorkingKernel {
     }
 }
 
-/// The rings and the order of work. It has the schedule of ``FixedPyramid``.
+/// The rings and the order of work. Rows are computed on demand, as in ``FixedPyramid``.
 final class FloatPyramidRun {
     private let operations: RowOperations
     private let horizontal: AxisDesign<Float>
     private let vertical: AxisDesign<Float>
+    private let ratesX: [Rate?]
+    private let ratesY: [Rate?]
     private let source: FloatSource
     private let levels: Int
+    private let channels: Int
+    private let outputColumns: Range<Int>
     /// `low[l]` is the image after l halvings; `low[0]` is the source. `up[l]` has the same rate; `up[0]` is the output.
     private let low: [RowRing<Float>]
     private let up: [RowRing<Float>]
-    private let row: RowBuffer<Float>
+    /// Sums of a chunk, or of a whole row if an axis keeps its rate.
     private let even: RowBuffer<Float>
     private let odd: RowBuffer<Float>
     private let list: RowList<Float>
+    /// The weights without the centre's.
+    private let horizontalSides: [Float]
+    private let verticalSides: [Float]
+    /// The columns that the FIR computes at once. The rows of its window, with the columns on both sides, stay in the first-level cache.
+    private let filterChunk: Int
 
+    /// The number of rows that the FIR computes at once, so that the rows of its window are read once for all.
+    static let batch = 8
+    /// The number of low-rate columns whose sums stay in the first-level cache.
+    private static let chunk = 512
     private static let margin = 16
 
     init(
@@ -74,19 +88,23 @@ final class FloatPyramidRun {
         vertical: AxisDesign<Float>, _ operations: RowOperations, source: (Range<Int>) -> FloatSource
     ) {
         let levels = max(horizontal.prefilters.count, vertical.prefilters.count)
+        let prefiltersY = vertical.prefilters.padded(to: levels)
         let x = AxisSpans(
             output: area.columns, core: columns.core, prefilters: horizontal.prefilters.padded(to: levels),
             radius: horizontal.radius, pairs: true)
         let y = AxisSpans(
-            output: area.rows, core: rows.core, prefilters: vertical.prefilters.padded(to: levels),
-            radius: vertical.radius, pairs: false)
+            output: area.rows, core: rows.core, prefilters: prefiltersY, radius: vertical.radius, pairs: false)
         self.operations = operations
         self.horizontal = horizontal
         self.vertical = vertical
         self.levels = levels
+        self.channels = channels
         self.source = source(x.low[0])
+        outputColumns = area.columns
+        ratesX = horizontal.prefilters.padded(to: levels).map { $0.map { Rate($0) } }
+        ratesY = prefiltersY.map { $0.map { Rate($0) } }
         low = (0...levels).map { level in
-            let window = level == levels ? 2 * vertical.radius + 2 : 16
+            let window = level == levels ? 2 * vertical.radius + Self.batch : (prefiltersY[level]?.taps.count ?? 1) + 1
             return RowRing(
                 columns: x.low[level], rows: y.low[level], channels: 1, planes: channels, capacity: window,
                 margin: Self.margin + (level == levels ? x.excess : 0))
@@ -95,35 +113,50 @@ final class FloatPyramidRun {
             // The output's rows start at an even column, because columns are computed in pairs.
             let columns = level == 0 ? x.up[0].lowerBound & ~1..<(x.up[0].upperBound + 1) & ~1 : x.up[level]
             return RowRing(
-                columns: columns, rows: y.up[level], channels: 1, planes: channels, capacity: 8, margin: Self.margin)
+                columns: columns, rows: y.up[level], channels: 1, planes: channels,
+                capacity: level == levels ? 2 * Self.batch : 8, margin: Self.margin)
         }
-        let widest = (low + up).map(\.wholeCount).max() ?? 0
-        row = RowBuffer(count: widest + 512)
-        even = RowBuffer(count: widest + 512)
-        odd = RowBuffer(count: widest + 512)
+        let widest = (low + up).map(\.columns.count).max() ?? 0
+        even = RowBuffer(count: max(widest, 2 * Self.chunk) + 512)
+        odd = RowBuffer(count: max(widest, 2 * Self.chunk) + 512)
         list = RowList(count: 2 * max(horizontal.radius, vertical.radius) + 32)
-        outputColumns = area.columns
         horizontalSides = Array(horizontal.weights.dropFirst())
         verticalSides = Array(vertical.weights.dropFirst())
+        let width = max(128, min(Self.chunk, 6144 / (2 * vertical.radius + Self.batch)) & ~31)
+        filterChunk = width - 2 * horizontal.radius
     }
-
-    private let outputColumns: Range<Int>
-    /// The weights without the centre's.
-    private let horizontalSides: [Float]
-    private let verticalSides: [Float]
 
     /// Computes an output row.
     func row(_ y: Int) -> PlaneRow {
         makeUp(0, through: y)
         return up[0].planeRow(y, columns: outputColumns, operations)
     }
+}
 
-    private func prefilterX(_ level: Int) -> Prefilter? {
-        level < horizontal.prefilters.count ? horizontal.prefilters[level] : nil
-    }
+/// A prefilter's weights as the loops take them.
+private struct Rate {
+    let prefilter: Prefilter
+    /// Of the first half of the taps.
+    let halving: [Float]
+    /// For the outputs at twice a low-rate position and after it, in the order of the position's neighbours.
+    let doublingEven: [Float]
+    let doublingOdd: [Float]
 
-    private func prefilterY(_ level: Int) -> Prefilter? {
-        level < vertical.prefilters.count ? vertical.prefilters[level] : nil
+    var taps: Int { prefilter.taps.count }
+    var reach: Int { prefilter.doublingReach }
+
+    init(_ prefilter: Prefilter) {
+        self.prefilter = prefilter
+        halving = prefilter.taps.prefix(prefilter.taps.count / 2).map { Float($0) }
+        // y[n] = 2·Σ taps[n − 2m + before]·low[m], with n = 2k or 2k + 1 and m = k + distance.
+        func doubling(_ phase: Int) -> [Float] {
+            (-prefilter.doublingReach...prefilter.doublingReach).compactMap { distance in
+                let tap = phase - 2 * distance + prefilter.before
+                return prefilter.taps.indices.contains(tap) ? Float(2 * prefilter.taps[tap]) : nil
+            }
+        }
+        doublingEven = doubling(0)
+        doublingOdd = doubling(1)
     }
 }
 
@@ -138,52 +171,58 @@ extension FloatPyramidRun {
 
     /// Computes a row of `low[level]`.
     private func halve(_ level: Int, _ y: Int) {
-        let above = low[level - 1]
-        var summed = Row(self.row.start + above.lead)
-        if let prefilter = prefilterY(level - 1) {
-            let window = prefilter.window(y..<y + 1)
-            makeLow(level - 1, through: window.upperBound - 1)
-            sumPairs(prefilter.taps, above.wholeCount, into: self.row.start) {
-                low[level - 1].whole(window.lowerBound + $0)
-            }
-        } else {
-            makeLow(level - 1, through: y)
-            summed = Row(low[level - 1].row(y))
-        }
-        for plane in 0..<above.planes {
-            let from = summed + plane * above.planeStride
-            let to = low[level].row(y) + plane * low[level].planeStride
-            let count = low[level].columns.count
-            guard let prefilter = prefilterX(level - 1) else {
-                to.update(from: from + (low[level].columns.lowerBound - above.columns.lowerBound), count: count)
+        let (above, target) = (low[level - 1], low[level])
+        let (rateX, rateY) = (ratesX[level - 1], ratesY[level - 1])
+        let window = rateY?.prefilter.window(y..<y + 1) ?? y..<y + 1
+        makeLow(level - 1, through: window.upperBound - 1)
+        for plane in 0..<channels {
+            let to = target.plane(plane, y: y)
+            guard let rateX else {
+                let offset = target.columns.lowerBound - above.columns.lowerBound
+                sum(above, plane, window, rateY, offset, target.columns.count, into: to)
                 continue
             }
             // Even and odd columns start 4 low-rate samples before the first one.
             let lead = 4
-            let first = 2 * (low[level].columns.lowerBound - lead) - above.columns.lowerBound
-            operations.splitFloats(from + first, count: count + 2 * lead, even: even.start, odd: odd.start)
-            sumPairs(prefilter.taps, count, into: to) { tap in
-                let distance = tap - prefilter.before
-                let position = lead + (distance >> 1)
-                return distance & 1 == 0 ? even.start + position : odd.start + position
+            let first = 2 * (target.columns.lowerBound - lead) - above.columns.lowerBound
+            for start in stride(from: 0, to: target.columns.count, by: Self.chunk) {
+                let count = min(Self.chunk, target.columns.count - start)
+                split(above, plane, window, rateY, first + 2 * start, count + 2 * lead)
+                operations.sumSplitFloats(
+                    even: Row(even.start + lead), odd: Row(odd.start + lead), taps: rateX.taps, weights: rateX.halving,
+                    count: count, out: to + start)
             }
         }
-        low[level].pad(y)
+        target.pad(y)
     }
 
-    /// Sums rows in symmetric pairs. `row` returns the row for each tap.
-    private func sumPairs(
-        _ taps: [Double], _ count: Int, into target: MutableRow<Float>,
-        row: (Int) -> MutableRow<Float>
+    /// Sums the rows of a window, and writes the sums of even and of odd columns into `even` and `odd`: `count` of each.
+    private func split(
+        _ above: RowRing<Float>, _ plane: Int, _ window: Range<Int>, _ rate: Rate?, _ offset: Int, _ count: Int
     ) {
-        let pairs = taps.count / 2
-        for pair in 0..<pairs {
-            list.set(2 * pair, Row(row(pair)))
-            list.set(2 * pair + 1, Row(row(taps.count - 1 - pair)))
+        guard let rate else {
+            return operations.splitFloats(
+                Row(above.plane(plane, y: window.lowerBound) + offset), count: count, even: even.start, odd: odd.start)
+        }
+        for tap in 0..<rate.taps { list.set(tap, Row(above.plane(plane, y: window.lowerBound + tap) + offset)) }
+        operations.sumAndSplitFloats(
+            list, taps: rate.taps, weights: rate.halving, count: count, even: even.start, odd: odd.start)
+    }
+
+    /// Sums the rows of a window.
+    private func sum(
+        _ above: RowRing<Float>, _ plane: Int, _ window: Range<Int>, _ rate: Rate?, _ offset: Int, _ count: Int,
+        into target: MutableRow<Float>
+    ) {
+        func row(_ tap: Int) -> Row<Float> { Row(above.plane(plane, y: window.lowerBound + tap) + offset) }
+        guard let rate else { return target.update(from: row(0), count: count) }
+        for pair in 0..<rate.taps / 2 {
+            list.set(2 * pair, row(pair))
+            list.set(2 * pair + 1, row(rate.taps - 1 - pair))
         }
         operations.sumFloatPairs(
-            center: nil, centerWeight: 0, pairs: list, pairCount: pairs, weights: taps.prefix(pairs).map { Float($0) },
-            count: count, out: target)
+            center: nil, centerWeight: 0, pairs: list, pairCount: rate.taps / 2, weights: rate.halving, count: count,
+            out: target)
     }
 }
 
@@ -191,26 +230,34 @@ extension FloatPyramidRun {
     private func makeUp(_ level: Int, through y: Int) {
         while up[level].lacks(y) {
             let row = up[level].next
-            if level == levels { filter(row) } else { double(level, row) }
-            up[level].next = row + 1
+            let next = level == levels ? filter(row) : double(level, row)
+            up[level].next = min(next, up[level].rows.upperBound)
         }
     }
 
-    /// Computes a row at the lowest rate.
-    private func filter(_ y: Int) {
-        makeLow(levels, through: y + vertical.radius)
-        let from = low[levels]
-        sumTaps(vertical.weights[0], verticalSides, from.wholeCount, into: row.start) { from.whole(y + $0) }
-        let offset = from.lead + up[levels].columns.lowerBound - from.columns.lowerBound
-        for plane in 0..<from.planes {
-            let start = row.start + (offset + plane * from.planeStride)
-            sumTaps(
-                horizontal.weights[0], horizontalSides, up[levels].columns.count,
-                into: up[levels].row(y) + plane * up[levels].planeStride
-            ) {
-                start + $0
+    /// Computes some rows at the lowest rate.
+    ///
+    /// - Returns: the next row.
+    private func filter(_ first: Int) -> Int {
+        let (from, target) = (low[levels], up[levels])
+        let rows = first..<min(first + Self.batch, target.rows.upperBound)
+        makeLow(levels, through: rows.upperBound - 1 + vertical.radius)
+        for start in stride(from: 0, to: target.columns.count, by: filterChunk) {
+            let count = min(filterChunk, target.columns.count - start)
+            let offset = target.columns.lowerBound + start - horizontal.radius - from.columns.lowerBound
+            for plane in 0..<channels {
+                for y in rows {
+                    sumTaps(vertical.weights[0], verticalSides, count + 2 * horizontal.radius, into: even.start) {
+                        from.plane(plane, y: y + $0) + offset
+                    }
+                    let center = even.start + horizontal.radius
+                    sumTaps(
+                        horizontal.weights[0], horizontalSides, count, into: target.plane(plane, y: y) + start
+                    ) { center + $0 }
+                }
             }
         }
+        return rows.upperBound
     }
 
     /// Sums a centre and symmetric pairs. `row` returns the row at each distance.
@@ -227,57 +274,46 @@ extension FloatPyramidRun {
             count: count, out: target)
     }
 
-    /// Computes a row of `up[level]` from the level below.
-    private func double(_ level: Int, _ y: Int) {
-        let below = up[level + 1]
-        var summed = Row(row.start + below.lead)
-        if let prefilter = prefilterY(level) {
-            makeUp(level + 1, through: (y >> 1) + prefilter.doublingReach)
-            sumRows(prefilter, isOdd: y & 1 == 1, below.wholeCount, into: row.start) {
-                up[level + 1].whole((y >> 1) + $0)
+    /// Computes a row of `up[level]` from the level below, and the row after it if both are made from the same rows.
+    ///
+    /// - Returns: the next row.
+    private func double(_ level: Int, _ y: Int) -> Int {
+        let (below, target) = (up[level + 1], up[level])
+        let (rateX, rateY) = (ratesX[level], ratesY[level])
+        let k = rateY == nil ? y : y >> 1
+        makeUp(level + 1, through: k + (rateY?.reach ?? 0))
+        let offset =
+            (rateX == nil ? target.columns.lowerBound : target.columns.lowerBound >> 1) - below.columns.lowerBound
+        let total = rateX == nil ? target.columns.count : (target.columns.count + 1) / 2
+        let lead = rateX?.reach ?? 0
+        for plane in 0..<channels {
+            for start in stride(from: 0, to: total, by: Self.chunk) {
+                let count = min(Self.chunk, total - start)
+                /// Writes columns of a row of the target, if it has this row.
+                func write(_ sums: Row<Float>, _ y: Int) {
+                    guard target.rows.contains(y) else { return }
+                    let to = target.plane(plane, y: y)
+                    guard let rateX else { return (to + start).update(from: sums, count: count) }
+                    operations.doubleFloats(
+                        sums + lead, taps: rateX.taps, evenWeights: rateX.doublingEven, oddWeights: rateX.doublingOdd,
+                        count: count, out: to + 2 * start)
+                }
+                let first = offset + start - lead
+                guard let rateY else {
+                    write(Row(below.plane(plane, y: y) + first), y)
+                    continue
+                }
+                for index in 0...2 * rateY.reach {
+                    list.set(index, Row(below.plane(plane, y: k - rateY.reach + index) + first))
+                }
+                operations.doubleFloatRows(
+                    list, taps: rateY.taps, evenWeights: rateY.doublingEven, oddWeights: rateY.doublingOdd,
+                    count: count + 2 * lead, even: even.start, odd: odd.start)
+                write(Row(even.start), 2 * k)
+                write(Row(odd.start), 2 * k + 1)
             }
-        } else {
-            makeUp(level + 1, through: y)
-            summed = Row(up[level + 1].row(y))
         }
-        let target = up[level]
-        for plane in 0..<below.planes {
-            let to = target.row(y) + plane * target.planeStride
-            let from = summed + plane * below.planeStride
-            guard let prefilter = prefilterX(level) else {
-                to.update(
-                    from: from + (target.columns.lowerBound - below.columns.lowerBound), count: target.columns.count)
-                continue
-            }
-            let start = from + ((target.columns.lowerBound >> 1) - below.columns.lowerBound)
-            let count = (target.columns.count + 1) / 2
-            sumRows(prefilter, isOdd: false, count, into: even.start) { start + $0 }
-            sumRows(prefilter, isOdd: true, count, into: odd.start) { start + $0 }
-            operations.zipFloats(even: Row(even.start), odd: Row(odd.start), count: count, out: to)
-        }
-    }
-
-    /// The weighted sum for outputs at twice a position or one after it. `row` returns the neighbours by their distance.
-    private func sumRows(
-        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: MutableRow<Float>,
-        row: (Int) -> Row<Float>
-    ) {
-        // y[n] = 2·Σ taps[n − 2m + before]·low[m], with n = 2k or 2k + 1 and m = k + distance.
-        var weights: [Float] = []
-        for distance in -prefilter.doublingReach - 1...prefilter.doublingReach + 1 {
-            let tap = (isOdd ? 1 : 0) - 2 * distance + prefilter.before
-            guard prefilter.taps.indices.contains(tap) else { continue }
-            list.set(weights.count, row(distance))
-            weights.append(Float(2 * prefilter.taps[tap]))
-        }
-        operations.sumFloatRows(list, rowCount: weights.count, weights: weights, count: count, out: target)
-    }
-
-    private func sumRows(
-        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: MutableRow<Float>,
-        row: (Int) -> MutableRow<Float>
-    ) {
-        sumRows(prefilter, isOdd: isOdd, count, into: target) { Row(row($0)) }
+        return rateY == nil ? y + 1 : 2 * k + 2
     }
 }
 

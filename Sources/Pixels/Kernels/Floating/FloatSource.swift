@@ -89,10 +89,13 @@ final class FloatSource {
             position * reader.source.raster.rect.width * stored.channels
             + (columns.lowerBound + run.shift) * stored.channels
         guard reader.light == .encoded || !stored.hasAlpha && reader.source.raster.format != .f32 else { return false }
-        for channel in 0..<stored.channels {
-            let plane = ring.pixel(x: columns.lowerBound, y: y) + channel * ring.planeStride
-            let alpha = stored.hasAlpha && channel < stored.channels - 1 ? stored.channels - 1 - channel : nil
-            convert(reader, start + channel, channel, stored.channels, alpha, columns.count, plane)
+        let planes = ring.pixel(x: columns.lowerBound, y: y)
+        if reader.tones == nil {
+            load(reader, start, stored, columns.count, planes, ring.planeStride)
+        } else {
+            for channel in 0..<stored.channels {
+                lookUp(reader, start + channel, channel, columns.count, planes + channel * ring.planeStride)
+            }
         }
         if reader.layout.channels > stored.channels {
             let plane = ring.pixel(x: columns.lowerBound, y: y) + stored.channels * ring.planeStride
@@ -101,36 +104,51 @@ final class FloatSource {
         return true
     }
 
-    private func convert(
-        _ reader: PixelReader, _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int,
-        _ plane: MutableRow<Float>
+    private func load(
+        _ reader: PixelReader, _ start: Int, _ layout: PixelLayout, _ count: Int, _ planes: MutableRow<Float>,
+        _ planeStride: Int
     ) {
-        let (table, location) = (reader.tones?.table, channel * (reader.tones?.step ?? 0))
+        let channels = layout.channels
         switch reader.source.raster {
         case .u8(let raster):
             raster.samples.withRow { samples in
-                if let table {
-                    operations.lookUpBytePlane(
-                        samples + start, channels: channels, table: table, from: location, count: count, plane: plane)
-                } else {
-                    operations.loadBytePlane(
-                        samples + start, channels: channels, alpha: alpha, count: count, plane: plane)
-                }
+                operations.loadBytePlanes(
+                    samples + start, channels: channels, multiplies: true, count: count, planes: planes,
+                    planeStride: planeStride)
             }
         case .u16(let raster):
             raster.samples.withRow { samples in
-                if let table {
-                    operations.lookUpWordPlane(
-                        samples + start, channels: channels, table: table, from: location, count: count, plane: plane)
-                } else {
-                    operations.loadWordPlane(
-                        samples + start, channels: channels, alpha: alpha, count: count, plane: plane)
-                }
+                operations.loadWordPlanes(
+                    samples + start, channels: channels, multiplies: true, count: count, planes: planes,
+                    planeStride: planeStride)
             }
         case .f32(let raster):
             raster.samples.withRow { samples in
-                operations.loadFloatPlane(samples + start, channels: channels, alpha: alpha, count: count, plane: plane)
+                operations.loadFloatPlanes(
+                    samples + start, channels: channels, multiplies: true, count: count, planes: planes,
+                    planeStride: planeStride)
             }
+        }
+    }
+
+    /// Converts a channel to linear light. Floats have no table.
+    private func lookUp(
+        _ reader: PixelReader, _ start: Int, _ channel: Int, _ count: Int, _ plane: MutableRow<Float>
+    ) {
+        guard let tones = reader.tones else { return }
+        let (channels, location) = (reader.source.raster.layout.channels, channel * tones.step)
+        switch reader.source.raster {
+        case .u8(let raster):
+            raster.samples.withRow { samples in
+                operations.lookUpBytePlane(
+                    samples + start, channels: channels, table: tones.table, from: location, count: count, plane: plane)
+            }
+        case .u16(let raster):
+            raster.samples.withRow { samples in
+                operations.lookUpWordPlane(
+                    samples + start, channels: channels, table: tones.table, from: location, count: count, plane: plane)
+            }
+        case .f32: preconditionFailure("floats are converted one by one")
         }
     }
 }

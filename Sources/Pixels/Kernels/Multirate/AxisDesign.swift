@@ -98,25 +98,43 @@ extension AxisDesign<UInt16> {
 }
 
 extension AxisDesign<Float> {
-    /// Below this standard deviation a direct FIR is equally fast.
-    static let crossing = 3.25
+    /// Below this standard deviation no prefilter is sufficiently accurate.
+    static let crossing = 3.0
 
-    /// A design for 16-bit and floating-point samples and linear light: 12 taps a level, and a FIR of 4.25 standard
-    /// deviations. The kernel's error is below 1e-4.
+    /// The largest error of a kernel: the sum of absolute differences from the Gaussian. An error kernel sums to 0, so samples of
+    /// 0…65535 change by at most half of it on each of two axes: 6.5 of 65535.
+    static let tolerance = 0.99e-4
+
+    /// A design for 16-bit and floating-point samples and linear light. It has the shortest FIR for which the kernel's error
+    /// is below 1e-4.
     package static func floating(sigma: Double) -> AxisDesign {
         var prefilters: [Prefilter] = []
         var local = sigma
         while local >= crossing {
-            prefilters.append(.binomial(12))
+            prefilters.append(prefilter(local))
             local /= 2
         }
         guard !prefilters.isEmpty else {
-            return AxisDesign(prefilters: [], weights: SymmetricTaps.gaussian(sigma: sigma).half.map { Float($0) })
+            return AxisDesign(
+                prefilters: [], weights: SymmetricTaps.gaussian(sigma: sigma, error: tolerance).map { Float($0) })
         }
-        let remaining = MultirateFit.remainingSigma(sigma, prefilters)
-        let radius = max(2, Int((SymmetricTaps.gaussianReach * remaining).rounded(.up)))
-        let weights = MultirateFit(sigma: sigma, prefilters: prefilters).weights(radius: radius)
+        let fit = MultirateFit(sigma: sigma, prefilters: prefilters)
+        var weights: [Double] = []
+        for radius in 2...MultirateFit.longestRadius {
+            weights = fit.weights(radius: radius)
+            if fit.worstError(weights) < tolerance { break }
+        }
         return AxisDesign(prefilters: prefilters, weights: weights.map { Float($0) })
+    }
+
+    /// The shortest prefilter with sufficiently small aliasing.
+    private static func prefilter(_ sigma: Double) -> Prefilter {
+        switch sigma {
+        case ..<3.5: .binomial(10)
+        case ..<5: .binomial(8)
+        case ..<14: .binomial(6)
+        default: .binomial(4)
+        }
     }
 }
 

@@ -82,11 +82,6 @@ package struct MultirateFit {
         }
         return (step * first + start - phase, kernel)
     }
-
-    /// The standard deviation that remains for the FIR, in samples of the lowest rate.
-    static func remainingSigma(_ sigma: Double, _ prefilters: [Prefilter]) -> Double {
-        prefilters.reduce(sigma * sigma) { ($0 - 2 * $1.variance) / 4 }.squareRoot()
-    }
 }
 
 extension MultirateFit {

@@ -214,11 +214,9 @@ struct FixedLevel {
                 FixedPyramid(
                     bytes, layout: reader.layout, output: part, horizontal: design, vertical: design, operations
                 ).renderWords { y, words in
-                    for channel in 0..<channels {
-                        operations.loadWordPlane(
-                            words + channel, channels: channels, alpha: nil, count: part.width,
-                            plane: planes.start + channel * part.width)
-                    }
+                    operations.loadWordPlanes(
+                        words, channels: channels, multiplies: false, count: part.width, planes: planes.start,
+                        planeStride: part.width)
                     sums.add(
                         PlaneRow(
                             planes.start, stride: part.width, count: part.width, channels: channels, x: part.x, y: y,

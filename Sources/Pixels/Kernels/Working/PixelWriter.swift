@@ -105,54 +105,52 @@ extension PixelWriter {
     package mutating func write(_ planes: PlaneRow) {
         // Only the bytes of sRGB are in a table.
         if let tones, tones.bytes.isEmpty || layout.hasAlpha { return writeInterleaved(planes) }
-        let (operations, count, tones) = (planes.operations, planes.count, tones)
+        let (operations, count, channels, tones) = (planes.operations, planes.count, layout.channels, tones)
+        let (first, stride) = (Row(planes.plane(0)), planes.stride)
+        guard count > 0 else { return }
+        if layout.hasAlpha { roundAlpha(planes) }
         modifyRaster { raster in
             switch raster {
             case .u8(var target):
                 raster = .empty
-                Self.store(planes, 255, into: &target) { plane, alpha, channels, out in
+                let start = target.index(x: planes.x, y: planes.y)
+                target.samples.withMutableRow { samples in
                     if let tones {
-                        operations.lookUpBytes(plane, table: tones.bytes, channels: channels, count: count, out: out)
+                        for channel in 0..<channels {
+                            operations.lookUpBytes(
+                                Row(planes.plane(channel)), table: tones.bytes, channels: channels, count: count,
+                                out: samples + start + channel)
+                        }
                     } else {
-                        operations.storeBytePlane(plane, alpha: alpha, channels: channels, count: count, out: out)
+                        operations.storeBytePlanes(
+                            first, planeStride: stride, channels: channels, count: count, out: samples + start)
                     }
                 }
                 raster = .u8(target)
             case .u16(var target):
                 raster = .empty
-                Self.store(planes, 65535, into: &target) { plane, alpha, channels, out in
-                    operations.storeWordPlane(plane, alpha: alpha, channels: channels, count: count, out: out)
+                let start = target.index(x: planes.x, y: planes.y)
+                target.samples.withMutableRow { samples in
+                    operations.storeWordPlanes(
+                        first, planeStride: stride, channels: channels, count: count, out: samples + start)
                 }
                 raster = .u16(target)
             case .f32(var target):
                 raster = .empty
-                Self.store(planes, nil, into: &target) { plane, alpha, channels, out in
-                    operations.storeFloatPlane(plane, alpha: alpha, channels: channels, count: count, out: out)
+                let start = target.index(x: planes.x, y: planes.y)
+                target.samples.withMutableRow { samples in
+                    operations.storeFloatPlanes(
+                        first, planeStride: stride, channels: channels, count: count, out: samples + start)
                 }
                 raster = .f32(target)
             }
         }
     }
 
-    /// - Parameters:
-    ///   - full: the full intensity for rounding alpha as it is stored; nil for floats.
-    ///   - storePlane: receives a plane, and the plane of alpha if a colour must be divided by it.
-    private static func store<Sample: PixelSample>(
-        _ planes: PlaneRow, _ full: Float?, into target: inout Raster<Sample>,
-        _ storePlane: (_ plane: Row<Float>, _ alpha: Row<Float>?, _ channels: Int, _ out: MutableRow<Sample>) -> Void
-    ) {
-        guard planes.count > 0 else { return }
-        let start = target.index(x: planes.x, y: planes.y)
-        let channels = target.layout.channels
-        let alpha = target.layout.hasAlpha ? planes.plane(channels - 1) : nil
-        if let alpha, let full { planes.operations.roundPlane(alpha, full: full, count: planes.count) }
-        target.samples.withMutableRow { samples in
-            for channel in 0..<channels {
-                let isColor = channel < channels - 1
-                storePlane(
-                    Row(planes.plane(channel)), isColor ? alpha.map { Row($0) } : nil, channels,
-                    samples + start + channel)
-            }
-        }
+    /// Rounds the plane of alpha as it is stored. Floats are not rounded.
+    private func roundAlpha(_ planes: PlaneRow) {
+        guard raster.format != .f32 else { return }
+        planes.operations.roundPlane(
+            planes.plane(layout.channels - 1), full: Float(raster.format.full), count: planes.count)
     }
 }

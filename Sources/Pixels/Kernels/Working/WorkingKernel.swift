@@ -56,7 +56,8 @@ extension WorkingRowSink {
 /// Working values of neighbouring pixels of a row, with a plane for each channel. Valid during a call.
 package struct PlaneRow {
     private let first: MutableRow<Float>
-    private let stride: Int
+    /// The number of values from one plane to the next.
+    let stride: Int
     let count: Int
     let channels: Int
     let x: Int
@@ -65,7 +66,6 @@ package struct PlaneRow {
 
     /// - Parameters:
     ///   - first: the first pixel of the first plane. The sink may round the last plane in place.
-    ///   - stride: the number of values from one plane to the next.
     init(
         _ first: MutableRow<Float>, stride: Int, count: Int, channels: Int, x: Int, y: Int,
         _ operations: RowOperations
