@@ -25,11 +25,13 @@ struct RenderingVersionTests {
         let digests = try [
             digest(.gaussian(4.2), .rgb, .u8), digest(.gaussian(4.2, ["light": .word("linear")]), .rgba, .u16),
             digest(.gaussian(x: 0.7, y: 11), .grayAlpha, .f32), digest(.gaussian(30), .rgb, .u16),
+            digest(.gaussian(x: 4, y: 0), .rgb, .u8),
         ]
         #expect(
             digests == [
                 "84b51630cc7f2561ee58ed3c4c000c06", "d61bb3c1d95031241b6c932df3a4da3d",
                 "9b654924e736d07607cc7b7a283d9b1a", "689989e9c559b5324d7f7f63090b5869",
+                "84bcd019146ac2841c46b3b0549230ec",
             ])
     }
 

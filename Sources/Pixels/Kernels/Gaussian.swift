@@ -131,7 +131,8 @@ private final class RunningFloats: RunningKernel {
 }
 
 extension SymmetricTaps {
-    /// The shortest weights of a Gaussian, from the centre outwards, that differ from all weights of the Gaussian by less than `error` in sum.
+    /// The shortest weights of a Gaussian, from the centre outwards. Their absolute differences from all of its weights sum to
+    /// less than `error`.
     static func gaussian(sigma: Double, error: Double) -> [Double] {
         let all = gaussian(sigma: sigma, radius: Int((6 * sigma).rounded(.up)))
         // What the weights beyond R sum to is missing there, and is added to the others when they are divided by their sum.

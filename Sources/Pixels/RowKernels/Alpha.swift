@@ -1,7 +1,7 @@
 // Conversions between samples with straight alpha and premultiplied words in 8.7 fixed point.
 //
-// Quotients are computed in single precision and truncated. The truncation is exact: numerators are integers below 2²⁴, and a
-// fractional quotient differs from the next integer by more than its rounding error.
+// Quotients are computed in single precision and truncated. The truncation is exact: numerators of intensities up to full are
+// integers below 2²⁴, and a fractional quotient differs from the next integer by more than its rounding error.
 
 /// Converts samples into words: colours times alpha over 255, rounded to the nearest 1/128 of a sample.
 ///
@@ -78,7 +78,8 @@
     var index = 0
     while index &+ 16 <= pixels {
         let words = UInt16.split(source + index &* channels, channels: channels)
-        // All values are integers below 2²⁴, so nothing but the division rounds.
+        // Up to words of full intensity, all values are integers below 2²⁴, so nothing but the division rounds. Larger words
+        // give quotients above 255, which are clamped.
         let rounded = wholes((floats(widened(channels == 2 ? words.b : words.d)) + 64) / 128)
         let alpha = smaller(floats(rounded), than: 255)
         let (half, divisor) = (alpha * 128, larger(alpha, than: 1) * 256)

@@ -10,7 +10,6 @@ enum TwoPairs: TapPairs { static var count: Int { @inline(__always) get { 2 } } 
 enum ThreePairs: TapPairs { static var count: Int { @inline(__always) get { 3 } } }
 enum FourPairs: TapPairs { static var count: Int { @inline(__always) get { 4 } } }
 enum FivePairs: TapPairs { static var count: Int { @inline(__always) get { 5 } } }
-enum SixPairs: TapPairs { static var count: Int { @inline(__always) get { 6 } } }
 
 extension TapPairs {
     /// The number of low-rate samples on each side of half a position from which doubling computes its sample.
@@ -22,14 +21,13 @@ private protocol RateLoop {
     func run<Pairs: TapPairs>(_: Pairs.Type)
 }
 
-/// - Parameter taps: 4, 6, 8, 10 or 12.
+/// - Parameter taps: 4, 6, 8 or 10.
 @inline(__always) private func choose(_ taps: Int, _ loop: some RateLoop) {
     switch taps {
     case 4: loop.run(TwoPairs.self)
     case 6: loop.run(ThreePairs.self)
     case 8: loop.run(FourPairs.self)
-    case 10: loop.run(FivePairs.self)
-    default: loop.run(SixPairs.self)
+    default: loop.run(FivePairs.self)
     }
 }
 
@@ -73,8 +71,8 @@ private protocol RateLoop {
 /// Sums windows of a row that is split into even and odd columns, in symmetric pairs: `count` low-rate values.
 ///
 /// - Parameters:
-///   - even, odd: the columns at twice the first low-rate position and after it; readable from 3 values before up to 18 values after
-///     the last one.
+///   - even, odd: the columns at twice the first low-rate position and after it; readable from 3 values before up to 18
+///     values after the last one.
 ///   - weights: taps/2 weights, from the first column on.
 ///   - out: writable up to 15 values after the last one.
 @inline(never) public func sumSplitFloats(
@@ -115,7 +113,7 @@ private protocol RateLoop {
     _: Pairs.Type, _ evenWeights: UnsafePointer<Float>, _ oddWeights: UnsafePointer<Float>,
     neighbour: (_ distance: Int) -> FloatVector
 ) -> (even: FloatVector, odd: FloatVector) {
-    // With 4, 8 or 12 taps the odd output's neighbours start one later.
+    // With 4 or 8 taps the odd output's neighbours start one later.
     let shift = 1 &- (Pairs.count & 1)
     var (even, odd) = (FloatVector.zero, FloatVector.zero)
     var k = 0

@@ -26,36 +26,40 @@ enum RGBAPixels: PlaneLayout {
     static var hasAlpha: Bool { @inline(__always) get { true } }
 }
 
-/// The channels of 16 pixels. What a layout lacks is not used.
-struct SixteenPixels<Value: SIMDScalar> {
-    var a: SIMD16<Value>
-    var b: SIMD16<Value>
-    var c: SIMD16<Value>
-    var d: SIMD16<Value>
+/// The channels of 16 pixels, a vector each. What a layout lacks is not used.
+struct SixteenPixels<Vector> {
+    var a: Vector
+    var b: Vector
+    var c: Vector
+    var d: Vector
 }
 
 /// Values that are split into channels, and interleaved, by `CShuffles`.
-protocol InterleavedValue: SIMDScalar, Codable, Hashable {
+///
+/// The protocol inherits none with witnesses (such as `SIMDScalar`): the code that finds them would be shared with other modules.
+protocol InterleavedValue {
+    /// A vector of 16 values.
+    associatedtype Sixteen: BitwiseCopyable
     /// Splits 16 pixels into their channels.
-    static func split(_ source: UnsafePointer<Self>, channels: Int) -> SixteenPixels<Self>
+    static func split(_ source: UnsafePointer<Self>, channels: Int) -> SixteenPixels<Sixteen>
     /// Interleaves the channels of 16 pixels.
-    static func interleave(_ pixels: SixteenPixels<Self>, channels: Int, _ target: UnsafeMutablePointer<Self>)
+    static func interleave(_ pixels: SixteenPixels<Sixteen>, channels: Int, _ target: UnsafeMutablePointer<Self>)
 }
 
 extension InterleavedValue {
     /// 16 pixels of one channel.
-    @inline(__always) fileprivate static func single(_ source: UnsafePointer<Self>) -> SixteenPixels<Self> {
-        let values = UnsafeRawPointer(source).loadUnaligned(as: SIMD16<Self>.self)
+    @inline(__always) fileprivate static func single(_ source: UnsafePointer<Self>) -> SixteenPixels<Sixteen> {
+        let values = UnsafeRawPointer(source).loadUnaligned(as: Sixteen.self)
         return SixteenPixels(a: values, b: values, c: values, d: values)
     }
 
-    @inline(__always) fileprivate static func put(_ values: SIMD16<Self>, _ target: UnsafeMutablePointer<Self>) {
-        UnsafeMutableRawPointer(target).storeBytes(of: values, as: SIMD16<Self>.self)
+    @inline(__always) fileprivate static func put(_ values: Sixteen, _ target: UnsafeMutablePointer<Self>) {
+        UnsafeMutableRawPointer(target).storeBytes(of: values, as: Sixteen.self)
     }
 }
 
 extension UInt8: InterleavedValue {
-    @inline(__always) static func split(_ source: UnsafePointer<UInt8>, channels: Int) -> SixteenPixels<UInt8> {
+    @inline(__always) static func split(_ source: UnsafePointer<UInt8>, channels: Int) -> SixteenPixels<SIMD16<UInt8>> {
         let pixels: penumbra_byte_pixels
         switch channels {
         case 1: return single(source)
@@ -67,7 +71,8 @@ extension UInt8: InterleavedValue {
     }
 
     @inline(__always)
-    static func interleave(_ pixels: SixteenPixels<UInt8>, channels: Int, _ target: UnsafeMutablePointer<UInt8>) {
+    static func interleave(_ pixels: SixteenPixels<SIMD16<UInt8>>, channels: Int, _ target: UnsafeMutablePointer<UInt8>)
+    {
         let bytes = penumbra_byte_pixels(a: pixels.a, b: pixels.b, c: pixels.c, d: pixels.d)
         switch channels {
         case 1: put(pixels.a, target)
@@ -79,7 +84,8 @@ extension UInt8: InterleavedValue {
 }
 
 extension UInt16: InterleavedValue {
-    @inline(__always) static func split(_ source: UnsafePointer<UInt16>, channels: Int) -> SixteenPixels<UInt16> {
+    @inline(__always) static func split(_ source: UnsafePointer<UInt16>, channels: Int) -> SixteenPixels<SIMD16<UInt16>>
+    {
         @inline(__always) func eight(_ source: UnsafePointer<UInt16>) -> penumbra_word_pixels {
             switch channels {
             case 2: penumbra_load_words2(source)
@@ -95,7 +101,9 @@ extension UInt16: InterleavedValue {
     }
 
     @inline(__always)
-    static func interleave(_ pixels: SixteenPixels<UInt16>, channels: Int, _ target: UnsafeMutablePointer<UInt16>) {
+    static func interleave(
+        _ pixels: SixteenPixels<SIMD16<UInt16>>, channels: Int, _ target: UnsafeMutablePointer<UInt16>
+    ) {
         @inline(__always) func write(_ pixels: penumbra_word_pixels, _ target: UnsafeMutablePointer<UInt16>) {
             switch channels {
             case 2: penumbra_store_words2(pixels, target)
@@ -115,7 +123,7 @@ extension UInt16: InterleavedValue {
 }
 
 extension Float: InterleavedValue {
-    @inline(__always) static func split(_ source: UnsafePointer<Float>, channels: Int) -> SixteenPixels<Float> {
+    @inline(__always) static func split(_ source: UnsafePointer<Float>, channels: Int) -> SixteenPixels<SIMD16<Float>> {
         @inline(__always) func four(_ index: Int) -> penumbra_float_pixels {
             let source = source + 4 &* index &* channels
             return switch channels {
@@ -137,7 +145,8 @@ extension Float: InterleavedValue {
     }
 
     @inline(__always)
-    static func interleave(_ pixels: SixteenPixels<Float>, channels: Int, _ target: UnsafeMutablePointer<Float>) {
+    static func interleave(_ pixels: SixteenPixels<SIMD16<Float>>, channels: Int, _ target: UnsafeMutablePointer<Float>)
+    {
         @inline(__always) func write(_ index: Int, quarter: (SIMD16<Float>) -> SIMD4<Float>) {
             let target = target + 4 &* index &* channels
             let four = penumbra_float_pixels(

@@ -2,16 +2,16 @@
 // PixelReader and PixelWriter, with the same precision, so that both give the same bits.
 
 /// A sample format.
-private protocol PlaneSample: InterleavedValue, BitwiseCopyable {
+private protocol PlaneSample: InterleavedValue {
     /// The value of full intensity.
     static var fullIntensity: Double { get }
     static func float(_ sample: Self) -> Float
-    static func floats(_ samples: SIMD16<Self>) -> FloatVector
+    static func floats(_ samples: Sixteen) -> FloatVector
     /// Integers are rounded half up and clamped, and are 0 for NaN. Floats stay as they are, but every NaN becomes the same one.
     static func sample(_ value: Double) -> Self
-    static func samples(_ values: FloatVector) -> SIMD16<Self>
+    static func samples(_ values: FloatVector) -> Sixteen
     /// Two vectors of eight.
-    static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<Self>
+    static func samples(_ low: DoubleVector, _ high: DoubleVector) -> Sixteen
 }
 
 extension UInt8: PlaneSample {
@@ -100,7 +100,7 @@ private protocol PlaneLoop {
     }
 }
 
-/// Two and four channels have an alpha. Colours are multiplied by it, over `full`, if `multiplies` is set.
+/// Two and four channels have an alpha. Colours are multiplied by it, over full intensity, if `multiplies` is set.
 private struct Loading<Sample: PlaneSample>: PlaneLoop {
     let source: UnsafePointer<Sample>
     let multiplies: Bool
@@ -160,7 +160,7 @@ private struct Loading<Sample: PlaneSample>: PlaneLoop {
     }
 }
 
-/// Two and four channels have an alpha, by which colours are divided, times `full`. Where alpha is 0, colours are 0.
+/// Two and four channels have an alpha, by which colours are divided, times full intensity. Where alpha is 0, colours are 0.
 private struct Storing<Sample: PlaneSample>: PlaneLoop {
     let planes: UnsafePointer<Float>
     let planeStride: Int
@@ -168,7 +168,7 @@ private struct Storing<Sample: PlaneSample>: PlaneLoop {
     let out: UnsafeMutablePointer<Sample>
 
     @inline(__always) func run<Layout: PlaneLayout>(_: Layout.Type) {
-        @inline(__always) func put(_ pixels: SixteenPixels<Sample>, _ target: UnsafeMutablePointer<Sample>) {
+        @inline(__always) func put(_ pixels: SixteenPixels<Sample.Sixteen>, _ target: UnsafeMutablePointer<Sample>) {
             Sample.interleave(pixels, channels: Layout.channels, target)
         }
         var index = 0
@@ -214,7 +214,7 @@ private struct Storing<Sample: PlaneSample>: PlaneLoop {
         loadFloats(planes + (channel &* planeStride &+ index))
     }
 
-    @inline(__always) private func divided(_ color: FloatVector, _ alpha: FloatVector) -> SIMD16<Sample> {
+    @inline(__always) private func divided(_ color: FloatVector, _ alpha: FloatVector) -> Sample.Sixteen {
         @inline(__always) func quotient(_ color: SIMD8<Float>, _ alpha: SIMD8<Float>) -> DoubleVector {
             let divisor = doubles(alpha)
             return cleared(doubles(color) * Sample.fullIntensity / divisor, whereZero: divisor)
@@ -260,8 +260,8 @@ private struct Storing<Sample: PlaneSample>: PlaneLoop {
         Loading(source: source, multiplies: multiplies, count: count, planes: planes, planeStride: planeStride))
 }
 
-/// Interleaves planes. Two and four channels have an alpha, rounded as it is stored or above full, by which colours are divided, times
-/// full intensity. Where alpha is 0, the colours are 0.
+/// Interleaves planes. Two and four channels have an alpha: colours times full intensity are divided by it, and are 0 where it is 0.
+/// The plane of alpha is rounded before, as it will be stored. Only values above full intensity stay.
 ///
 /// Integers are rounded half up and clamped, and are 0 for NaN. Floats are not clamped, and every NaN becomes the same NaN.
 ///

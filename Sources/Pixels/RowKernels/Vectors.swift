@@ -219,7 +219,7 @@ typealias FloatVector = SIMD16<Float>
     return result
 }
 
-/// The smaller of each value and `most` (vminps).
+/// The smaller of each value and `most` (vminps); `most` for NaN.
 @inline(__always) func smaller(_ x: FloatVector, than most: Float) -> FloatVector {
     let bound = FloatVector(repeating: most)
     let isSmaller = Builtin.fcmp_olt_Vec16xFPIEEE32(x._storage._value, bound._storage._value)
@@ -279,7 +279,7 @@ typealias DoubleVector = SIMD8<Double>
     return result
 }
 
-/// The smaller of each value and `most` (vminpd).
+/// The smaller of each value and `most` (vminpd); `most` for NaN.
 @inline(__always) func smaller(_ x: DoubleVector, than most: Double) -> DoubleVector {
     let bound = DoubleVector(repeating: most)
     let isSmaller = Builtin.fcmp_olt_Vec8xFPIEEE64(x._storage._value, bound._storage._value)

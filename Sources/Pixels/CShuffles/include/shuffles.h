@@ -4,8 +4,8 @@
 // Moves between interleaved pixels and a vector for each channel. They compute nothing.
 //
 // Swift writes a shuffle lane by lane. With three or four sources, the compiler makes single lanes of it (measured: three times
-// slower). These shuffles have two sources each: first those of the channels a and b, and of c and d, then both together.
-// A lane that is not used is -1.
+// slower). These shuffles have two sources each. With three or four sources, the first two are joined, then the others, then both
+// results. -1 is a lane that the next shuffle does not use.
 
 #include <stdint.h>
 

@@ -38,8 +38,9 @@ struct FloatPyramid: WorkingKernel {
             let width = (width + 2 * horizontal.reach) >> min(level, horizontal.prefilters.count)
             return held * (width + 512)
         }
-        // Two buffers have the size of the longest row.
-        return (rows.reduce(0, +) + 2 * (width + 2 * horizontal.reach + 512)) * channels * MemoryLayout<Float>.stride
+        let held = rows.reduce(2 * FloatPyramidRun.sums, +) * channels * MemoryLayout<Float>.stride
+        // The source converts some rows value by value.
+        return held + (width + 2 * horizontal.reach) * channels * MemoryLayout<Double>.stride
     }
 
     /// - Parameter source: creates the source for some columns.
@@ -67,20 +68,23 @@ final class FloatPyramidRun {
     /// `low[l]` is the image after l halvings; `low[0]` is the source. `up[l]` has the same rate; `up[0]` is the output.
     private let low: [RowRing<Float>]
     private let up: [RowRing<Float>]
-    /// Sums of a chunk, or of a whole row if an axis keeps its rate.
+    /// Sums of a chunk of columns.
     private let even: RowBuffer<Float>
     private let odd: RowBuffer<Float>
     private let list: RowList<Float>
     /// The weights without the centre's.
     private let horizontalSides: [Float]
     private let verticalSides: [Float]
-    /// The columns that the FIR computes at once. The rows of its window, with the columns on both sides, stay in the first-level cache.
+    /// The columns that the FIR computes at once. The rows of its window, with the columns on both sides, stay in the
+    /// first-level cache.
     private let filterChunk: Int
 
     /// The number of rows that the FIR computes at once, so that the rows of its window are read once for all.
     static let batch = 8
     /// The number of low-rate columns whose sums stay in the first-level cache.
     private static let chunk = 512
+    /// The number of values of a chunk with the columns on both sides, and with what vectors write beyond it.
+    static let sums = chunk + 64
     private static let margin = 16
 
     init(
@@ -116,9 +120,8 @@ final class FloatPyramidRun {
                 columns: columns, rows: y.up[level], channels: 1, planes: channels,
                 capacity: level == levels ? 2 * Self.batch : 8, margin: Self.margin)
         }
-        let widest = (low + up).map(\.columns.count).max() ?? 0
-        even = RowBuffer(count: max(widest, 2 * Self.chunk) + 512)
-        odd = RowBuffer(count: max(widest, 2 * Self.chunk) + 512)
+        even = RowBuffer(count: Self.sums)
+        odd = RowBuffer(count: Self.sums)
         list = RowList(count: 2 * max(horizontal.radius, vertical.radius) + 32)
         horizontalSides = Array(horizontal.weights.dropFirst())
         verticalSides = Array(vertical.weights.dropFirst())
@@ -146,6 +149,7 @@ private struct Rate {
     var reach: Int { prefilter.doublingReach }
 
     init(_ prefilter: Prefilter) {
+        precondition([4, 6, 8, 10].contains(prefilter.taps.count), "the loops know these prefilters")
         self.prefilter = prefilter
         halving = prefilter.taps.prefix(prefilter.taps.count / 2).map { Float($0) }
         // y[n] = 2·Σ taps[n − 2m + before]·low[m], with n = 2k or 2k + 1 and m = k + distance.

@@ -98,7 +98,7 @@ extension AxisDesign<UInt16> {
 }
 
 extension AxisDesign<Float> {
-    /// Below this standard deviation no prefilter is sufficiently accurate.
+    /// Below this standard deviation 10 taps are not sufficiently accurate, and a direct FIR is used.
     static let crossing = 3.0
 
     /// The largest error of a kernel: the sum of absolute differences from the Gaussian. An error kernel sums to 0, so samples of
@@ -106,7 +106,7 @@ extension AxisDesign<Float> {
     static let tolerance = 0.99e-4
 
     /// A design for 16-bit and floating-point samples and linear light. It has the shortest FIR for which the kernel's error
-    /// is below 1e-4.
+    /// is below 1e-4. `DesignTests` check that there is one.
     package static func floating(sigma: Double) -> AxisDesign {
         var prefilters: [Prefilter] = []
         var local = sigma
