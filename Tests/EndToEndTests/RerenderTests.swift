@@ -108,7 +108,7 @@ import Testing
         let result = try await rerender()
         #expect(result.code == 0)
         let title =
-            "3 outputs: pixels differ, rendered by gaussian 0.3, this is gaussian 4; rendering version 0.5, this is 5"
+            "3 outputs: pixels differ, rendered by gaussian 0.4, this is gaussian 4; rendering version 0.5, this is 5"
         #expect(result.errors == "\(title)\n  out/a.png\n  out/b.png\n  out/c.png\n")
     }
 

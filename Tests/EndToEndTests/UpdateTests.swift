@@ -78,7 +78,7 @@ import Testing
             result.output == """
                 test: 1 frame, 1 to render, 0.0 MP
                   frame  input         size           output     rendered as          halo   because
-                  2      photos/b.png  151×97 rgb u8  out/b.png  one frame, streamed  56 px  radius 5 → 7; shard: frame
+                  2      photos/b.png  151×97 rgb u8  out/b.png  one frame, streamed  41 px  radius 5 → 7; shard: frame
 
                 """)
     }
