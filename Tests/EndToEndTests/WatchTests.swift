@@ -190,8 +190,10 @@ import Testing
         try workspace.draw("more/z.png", width: 20, height: 20)
         try workspace.writeManifest(inputs: inputs, more: "existing: update\nmin_age: 0.2s")
         let program = try RunningProgram(["run", "--watch", "--delete-orphans=all", "job.yaml"], in: workspace)
-        program.wait { workspace.exists("out/b.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
-        let before = workspace.files(below: "out")
+        let before = inputs == "photos" ? ["a.png", "b.png", "c.png"] : ["a.png", "b.png", "c.png", "z.png"]
+        program.wait {
+            workspace.files(below: "out") == before && workspace.files(below: "state/penumbra/runs").isEmpty
+        }
         #expect(rename("\(workspace.path)/photos", "\(workspace.path)/away") == 0)
         var told = ""
         while !told.contains("the folder is gone"), program.isRunning { told += program.nextErrors() }
