@@ -237,7 +237,7 @@ typealias FloatVector = SIMD16<Float>
     return result
 }
 
-/// The same values, with 0 where another value is at most `bound`.
+/// Replaces values of `x` by 0 where `other` is at most `bound`, or NaN.
 @inline(__always)
 func cleared(_ x: FloatVector, where other: FloatVector, isAtMost bound: Float) -> FloatVector {
     let isLarger = Builtin.fcmp_ogt_Vec16xFPIEEE32(other._storage._value, FloatVector(repeating: bound)._storage._value)
@@ -247,7 +247,7 @@ func cleared(_ x: FloatVector, where other: FloatVector, isAtMost bound: Float) 
     return result
 }
 
-/// The same values, with `Float.nan` for every NaN.
+/// Replaces every NaN by `Float.nan`.
 @inline(__always) func withOneNaN(_ x: FloatVector) -> FloatVector {
     let isNumber = Builtin.fcmp_ord_Vec16xFPIEEE32(x._storage._value, x._storage._value)
     var result = FloatVector()
@@ -289,7 +289,7 @@ typealias DoubleVector = SIMD8<Double>
     return result
 }
 
-/// The same values, with 0 for those that are not at least `bound`.
+/// Replaces values below `bound`, and NaN, by 0.
 @inline(__always) func cleared(_ x: DoubleVector, below bound: Double) -> DoubleVector {
     let stays = Builtin.fcmp_oge_Vec8xFPIEEE64(x._storage._value, DoubleVector(repeating: bound)._storage._value)
     var result = DoubleVector()
@@ -298,7 +298,7 @@ typealias DoubleVector = SIMD8<Double>
     return result
 }
 
-/// The same values, with 0 where the divisor is 0.
+/// Replaces values of `x` by 0 where the divisor is 0.
 @inline(__always) func cleared(_ x: DoubleVector, whereZero divisor: DoubleVector) -> DoubleVector {
     let isZero = Builtin.fcmp_oeq_Vec8xFPIEEE64(divisor._storage._value, DoubleVector.zero._storage._value)
     var result = DoubleVector()
@@ -322,7 +322,7 @@ private typealias PairVector = SIMD8<UInt64>
     return unsafeBitCast(SIMD16(lowHalf: low, highHalf: high), to: FloatVector.self)
 }
 
-/// The high halves in the place of the low ones (vpsrlq).
+/// Moves the high half of each lane to the low half (vpsrlq).
 @inline(__always) private func highHalves(_ x: PairVector) -> PairVector {
     var result = PairVector()
     result._storage._value = Builtin.lshr_Vec8xInt64(x._storage._value, PairVector(repeating: 32)._storage._value)

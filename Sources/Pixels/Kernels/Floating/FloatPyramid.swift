@@ -38,9 +38,9 @@ struct FloatPyramid: WorkingKernel {
             let width = (width + 2 * horizontal.reach) >> min(level, horizontal.prefilters.count)
             return held * (width + 512)
         }
-        let held = rows.reduce(2 * FloatPyramidRun.sums, +) * channels * MemoryLayout<Float>.stride
+        let floats = rows.reduce(2 * FloatPyramidRun.sums, +) * channels * MemoryLayout<Float>.stride
         // The source converts some rows value by value.
-        return held + (width + 2 * horizontal.reach) * channels * MemoryLayout<Double>.stride
+        return floats + (width + 2 * horizontal.reach) * channels * MemoryLayout<Double>.stride
     }
 
     /// - Parameter source: creates the source for some columns.
@@ -81,7 +81,7 @@ final class FloatPyramidRun {
 
     /// The number of rows that the FIR computes at once, so that the rows of its window are read once for all.
     static let batch = 8
-    /// The number of low-rate columns whose sums stay in the first-level cache.
+    /// The number of low-rate columns that are computed at once. Their sums stay in the first-level cache.
     private static let chunk = 512
     /// The number of values of a chunk with the columns on both sides, and with what vectors write beyond it.
     static let sums = chunk + 64
