@@ -9,27 +9,6 @@ import Kernels
 
 /// The fast loops for 8-bit samples against the slow twin: the same bytes.
 struct FixedPointTests {
-    /// Needed coordinates by some rule of an edge, with room around.
-    private func source(_ picture: AnyRaster, _ halo: Halo, _ place: (Int, Int) -> Int32) -> KernelSource {
-        func table(_ range: Range<Int>, _ reach: Int) -> AxisTable {
-            let needed = range.lowerBound - reach..<range.upperBound + reach
-            return AxisTable(range: needed, positions: needed.map { place($0 - range.lowerBound, range.count) })
-        }
-        let rect = picture.rect
-        return KernelSource(
-            raster: picture, columns: table(rect.columns, halo.left), rows: table(rect.rows, halo.top))
-    }
-
-    private static let edges: [@Sendable (Int, Int) -> Int32] = [
-        { Int32(min(max($0, 0), $1 - 1)) },
-        { x, count in
-            let place = ((x % (2 * count)) + 2 * count) % (2 * count)
-            return Int32(place < count ? place : 2 * count - 1 - place)
-        },
-        { Int32((($0 % $1) + $1) % $1) },
-        { $0 >= 0 && $0 < $1 ? Int32($0) : -1 },
-    ]
-
     private func blurred(_ sigma: Double, _ picture: AnyRaster, _ source: KernelSource) -> AnyRaster {
         var result = AnyRaster(zeroed: picture.rect, layout: picture.layout, format: .u8)
         Gaussian(radius: sigma).render(source, light: .encoded, into: &result)
@@ -40,10 +19,10 @@ struct FixedPointTests {
     func `many rates give the slow twin's bytes on every edge and phase`(sigma: Double, layout: PixelLayout) {
         let gaussian = Gaussian(radius: sigma)
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
-        for (number, edge) in Self.edges.prefix(3).enumerated() {
+        for (number, edge) in TwinEdges.all.prefix(3).enumerated() {
             let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: 37 + number, height: 11)
             let picture = Pattern.binaryNoise.picture(rect, layout, seed: UInt64(number))
-            let source = source(picture, gaussian.halo, edge)
+            let source = KernelSource(picture, gaussian.halo, edge)
             let result = blurred(sigma, picture, source).bytes
             let samples = picture.bytes
             for channel in 0..<layout.channels {
@@ -68,10 +47,10 @@ struct FixedPointTests {
     func `a direct FIR gives the slow twin's bytes`(sigma: Double, layout: PixelLayout) {
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
         let weights = design.weights.map { Int($0) }
-        for (number, edge) in Self.edges.prefix(3).enumerated() {
+        for (number, edge) in TwinEdges.all.prefix(3).enumerated() {
             let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: 301 + number, height: 6)
             let picture = Pattern.noise.picture(rect, layout, seed: UInt64(number))
-            let source = source(picture, Gaussian(radius: sigma).halo, edge)
+            let source = KernelSource(picture, Gaussian(radius: sigma).halo, edge)
             let result = blurred(sigma, picture, source).bytes
             let samples = picture.bytes
             let twin = SlowMultirate(
@@ -98,9 +77,9 @@ struct FixedPointTests {
         guard case .u8(let opaque) = Pattern.noise.picture(rect, layout, alpha: .opaque) else { return }
         var mixed = opaque
         mixed.samples[mixed.index(x: 100, y: height - 1) + layout.channels - 1] = 254
-        let edge = Self.edges[0]
-        let fast = blurred(sigma, .u8(opaque), source(.u8(opaque), gaussian.halo, edge))
-        let general = blurred(sigma, .u8(mixed), source(.u8(mixed), gaussian.halo, edge))
+        let edge = TwinEdges.all[0]
+        let fast = blurred(sigma, .u8(opaque), KernelSource(.u8(opaque), gaussian.halo, edge))
+        let general = blurred(sigma, .u8(mixed), KernelSource(.u8(mixed), gaussian.halo, edge))
         let above = PixelRect(x: 3, y: 0, width: 150, height: 20)
         #expect(fast.cropped(to: above) == general.cropped(to: above))
         // A column that is not opaque makes all rows general; far from it nothing changes.
@@ -108,7 +87,7 @@ struct FixedPointTests {
         var striped = opaque
         for y in rect.rows { striped.samples[striped.index(x: 152, y: y) + layout.channels - 1] = 3 }
         let left = PixelRect(x: 3, y: 0, width: 149 - gaussian.halo.left, height: height)
-        let beside = blurred(sigma, .u8(striped), source(.u8(striped), gaussian.halo, edge))
+        let beside = blurred(sigma, .u8(striped), KernelSource(.u8(striped), gaussian.halo, edge))
         #expect(fast.cropped(to: left) == beside.cropped(to: left))
     }
 
@@ -118,11 +97,11 @@ struct FixedPointTests {
         let picture = Pattern.noise.picture(rect, layout)
         for sigma in [3.0, 12] {
             let gaussian = Gaussian(radius: sigma)
-            let whole = blurred(sigma, picture, source(picture, gaussian.halo, Self.edges[0]))
+            let whole = blurred(sigma, picture, KernelSource(picture, gaussian.halo, TwinEdges.all[0]))
             for x in [16_300, 21_780, 32_700, 43_630] {
                 let part = PixelRect(x: x, y: 2, width: 200, height: 5)
                 var result = AnyRaster(zeroed: part, layout: layout, format: .u8)
-                gaussian.render(source(picture, gaussian.halo, Self.edges[0]), light: .encoded, into: &result)
+                gaussian.render(KernelSource(picture, gaussian.halo, TwinEdges.all[0]), light: .encoded, into: &result)
                 #expect(result == whole.cropped(to: part))
             }
         }
@@ -133,18 +112,12 @@ struct FixedPointTests {
         let picture = Pattern.steps.picture(rect, .rgb)
         for sigma in [1.0, 3, 20] {
             let gaussian = Gaussian(radius: sigma)
-            let source = source(picture, gaussian.halo, Self.edges[3])
+            let source = KernelSource(picture, gaussian.halo, TwinEdges.all[3])
             var result = AnyRaster(zeroed: rect, layout: .rgba, format: .u8)
             gaussian.render(source, light: .encoded, into: &result)
             let truth = TruePixels(picture, light: .encoded, addsAlpha: true)
                 .gaussian(sigmaX: sigma, sigmaY: sigma, edge: .transparent, output: rect)
             #expect(worstError(result, truth) <= 0.75)
         }
-    }
-}
-
-extension AxisTable {
-    fileprivate subscript(clamp coordinate: Int) -> Int {
-        self[min(max(coordinate, range.lowerBound), range.upperBound - 1)]
     }
 }

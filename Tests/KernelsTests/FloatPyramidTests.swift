@@ -7,26 +7,6 @@ import Testing
 
 /// The Gaussian in single precision against the slow twin: the same bits.
 struct FloatPyramidTests {
-    private static let edges: [@Sendable (Int, Int) -> Int32] = [
-        { Int32(min(max($0, 0), $1 - 1)) },
-        { x, count in
-            let place = ((x % (2 * count)) + 2 * count) % (2 * count)
-            return Int32(place < count ? place : 2 * count - 1 - place)
-        },
-        { Int32((($0 % $1) + $1) % $1) },
-        { $0 >= 0 && $0 < $1 ? Int32($0) : -1 },
-    ]
-
-    private func source(_ picture: AnyRaster, _ halo: Halo, _ place: (Int, Int) -> Int32) -> KernelSource {
-        func table(_ range: Range<Int>, _ reach: Int) -> AxisTable {
-            let needed = range.lowerBound - reach..<range.upperBound + reach
-            return AxisTable(range: needed, positions: needed.map { place($0 - range.lowerBound, range.count) })
-        }
-        return KernelSource(
-            raster: picture, columns: table(picture.rect.columns, halo.left),
-            rows: table(picture.rect.rows, halo.top))
-    }
-
     private func axis(_ sigma: Double) -> SlowFloatMultirate.Axis {
         let design = AxisDesign<Float>.floating(sigma: sigma)
         return SlowFloatMultirate.Axis(taps: design.prefilters.map(\.taps.count), weights: design.weights)
@@ -70,10 +50,10 @@ struct FloatPyramidTests {
         _ sigmaX: Double, _ sigmaY: Double, _ layout: PixelLayout, _ format: SampleFormat, size: (Int, Int)
     ) {
         let gaussian = Gaussian(sigmaX: sigmaX, sigmaY: sigmaY)
-        for (number, edge) in Self.edges.enumerated() {
+        for (number, edge) in TwinEdges.all.enumerated() {
             let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: size.0 + number, height: size.1)
             let picture = Pattern.noise.picture(rect, layout, format, seed: UInt64(number))
-            let source = source(picture, gaussian.halo, edge)
+            let source = KernelSource(picture, gaussian.halo, edge)
             var result = AnyRaster(zeroed: rect, layout: layout, format: format)
             gaussian.render(source, light: .encoded, into: &result)
             let (twin, fast) = (twin(source, layout, sigmaX, sigmaY), result.doubles)
@@ -115,11 +95,5 @@ struct FloatPyramidTests {
     func `so do pictures of many chunks and batches`(sigmaX: Double, sigmaY: Double) {
         expectTwin(sigmaX, sigmaY, .gray, .f32, size: (1100, 4))
         expectTwin(sigmaX, sigmaY, .gray, .f32, size: (9, 150))
-    }
-}
-
-extension AxisTable {
-    fileprivate subscript(clamp coordinate: Int) -> Int {
-        self[min(max(coordinate, range.lowerBound), range.upperBound - 1)]
     }
 }
