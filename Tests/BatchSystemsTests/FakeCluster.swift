@@ -17,6 +17,7 @@ import WorkerProtocol
 /// | `idle` | nothing is started |
 /// | `kills` | endless elements are lost with their node |
 /// | `begun`, `tries`, `cancelled` | a submission has begun; one line for each; what was cancelled once a job was accepted |
+/// | `answers-JOB` | one line for each element of the job that has a result |
 struct FakeCluster: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case slurm, commands
@@ -84,16 +85,20 @@ struct FakeCluster: Sendable {
                 ends="$ends,$(sed "s/\#(lease)/$lease/" end.json)"
             done
             sed -e "s/\#(number)/$5/" -e "s|\"ends\":\[\]|\"ends\":[${ends#,}]|" result.json > "$3/results/.$5"
+            echo >> "answers-$FAKE_JOB"
             mv "$3/results/.$5" "$3/results/$5.1.a.json"
             """#)
         return programs.path("penumbra")
     }
 
-    /// The running jobs.
+    /// The running jobs with an element that has not answered. One whose elements have all answered ends by itself.
     func living() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: programs.folder.path).filter { name in
-            name.hasPrefix("job-") && !name.hasSuffix(".new")
-                && (try? programs.text(name))?.hasSuffix(" running\n") == true
+            guard name.hasPrefix("job-"), !name.hasSuffix(".new"), let job = try? programs.text(name),
+                job.hasSuffix(" running\n"), let count = Int(job.split(separator: " ").dropFirst().first ?? "")
+            else { return false }
+            let answers = try? programs.text("answers-\(name.dropFirst("job-".count))")
+            return (answers?.count ?? 0) < count
         }
     }
 
