@@ -138,9 +138,8 @@ manual: setup
 	$(SWIFT_BUILD)
 	Scripts/make-manual --program $(BUILD)/penumbra
 
-## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
-## for longer, and measure the service for a quarter of an hour (ARGUMENTS=--quick for fewer kernels,
-## ARGUMENTS="kernels --quick", "jobs --quick" or "service --quick" for one of them)
+## make bench: race kernels and whole jobs against what users would take instead, and measure the scheduler and the service, in half
+## an hour (ARGUMENTS=--quick for five minutes; ARGUMENTS="jobs --only c", "kernels --quick" or "service" for one part)
 bench: setup
 	$(SWIFT_BUILD)
 	Scripts/bench $(ARGUMENTS)

@@ -1,13 +1,14 @@
 """Races whole jobs, from files to files, against what a user would take instead: start-up, codecs and waiting count.
 
-    a  one 18-megapixel JPEG, radius 20         b  200 photographs of 2 to 18 megapixels, radius 8
+    a  one 18-megapixel JPEG, radius 20         b  100 photographs of 2 to 18 megapixels, radius 8
     c  500 thumbnails of 320 px with a blur     d  a 30 000 × 20 000 TIFF and PNG, radius 50
-    e  10 000 and 200 000 tiny pictures again   f  one 1-megapixel JPEG, radius 8, cold
+    e  10 000 tiny pictures, and again          f  one 1-megapixel JPEG, radius 8, cold
     p  a preview of the TIFF            m  a 640 × 560 picture, a motion of radius 40, cold
     n  a layer that moves in 300 frames of 1080p, with one worker and with two
 
-Contenders take turns; the median of their wall seconds counts. Memory is the largest sum of PSS over all processes of a
-contender, sampled. Exits with 1 where a bar of JobBars.json is missed by more than the tolerance.
+Contenders take turns; the median of their wall seconds counts. One that needs long gets fewer turns, or a part of the work, and is
+scaled. Memory is the largest sum of PSS over all processes of a contender, sampled. The results go to .build/bench/jobs.json. Exits with
+1 where a bar of JobBars.json is missed by more than the tolerance.
 """
 
 import argparse
@@ -22,12 +23,17 @@ import threading
 import time
 from pathlib import Path
 
+import machine
+
 ROOT = Path(__file__).resolve().parents[2]
 BARS = Path(__file__).with_name("JobBars.json")
 WORK = ROOT / ".build" / "bench" / "jobs"
 PEERS = Path(__file__).with_name("job_peers.py")
+RESULTS = ROOT / ".build" / "bench" / "jobs.json"
 TOLERANCE = 1.05
 SLOW_SAMPLE = 10
+# A contender that has taken so many seconds gets no further turn.
+LONG = 30
 
 
 class Result:
@@ -117,13 +123,14 @@ def make_photograph(name, width, height):
     return path
 
 
-def make_scan(name):
+def make_scan(name, rows=10):
+    """`rows` times 60 megapixels."""
     import pyvips
 
     path = WORK / name
     if not path.exists():
         photograph = pyvips.Image.new_from_file(str(make_photograph("tile.jpg", 3000, 2000)))
-        photograph.replicate(10, 10).write_to_file(f"{path}[bigtiff]" if path.suffix == ".tif" else str(path))
+        photograph.replicate(10, rows).write_to_file(f"{path}[bigtiff]" if path.suffix == ".tif" else str(path))
     return path
 
 
@@ -186,7 +193,7 @@ class Race:
         found = {name: [] for name in self.contenders}
         for number in range(self.rounds):
             for name, (command, part) in self.contenders.items():
-                if number > 0 and (part < 1 or found[name][0].seconds > 60):
+                if number > 0 and (part < 1 or sum(result.seconds for result in found[name]) > LONG):
                     continue
                 result = run(command, samples_memory=number == 0)
                 found[name].append(Result(result.seconds / part, result.cpu / part, result.memory))
@@ -209,17 +216,21 @@ class Race:
 
 
 class Nights:
-    """A job's first run, until its first output, and its second, which finds nothing to do."""
+    """A job's first run, until its first output, and its second, which finds nothing to do.
 
-    def __init__(self, command, count):
-        self.name, self.command, self.count = f"e-{count}", command, count
+    `peers` make the same pictures: a command each, and how much of the work it does."""
+
+    def __init__(self, command, count, peers):
+        self.name, self.command, self.count, self.peers = f"e-{count}", command, count, peers
+        self.title, self.megapixels = f"{count} pictures of 8 × 8 pixels", count * 64 / 1e6
         self.out = fresh(self.name)
         job(self.name, f"crowd-{count}/**/*.jpg", ["invert"], "{dir}/{stem}.ppm", "durability: batch\n", "update")
 
     def run(self):
         make_crowd(self.count)
         shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
-        print(f"\n### {self.name}: {self.count} tiny pictures, and again\n", flush=True)
+        print(f"\n### {self.name}: {self.title}, and again\n", flush=True)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
         process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, cwd=WORK)
         while process.poll() is None and not any(self.out.glob("000/*.ppm")):
@@ -228,8 +239,16 @@ class Nights:
         if process.wait() != 0:
             sys.exit(f"{self.name}: exit code {process.returncode}")
         self.whole = time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.second = statistics.median(run(self.command).seconds for _ in range(3))
         print(f"first output {self.first:.2f} s, all {self.whole:.1f} s, again {self.second:.2f} s", flush=True)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.results = {"penumbra": Result(self.whole, cpu, 0)}
+        for name, (command, part) in self.peers.items():
+            result = run(command)
+            self.results[name] = Result(result.seconds / part, result.cpu / part, 0)
+            scaled = "" if part == 1 else f" (from {part:.1%} of the work)"
+            print(f"{name}: {result.seconds / part:.1f} s{scaled}", flush=True)
 
 
 class Field:
@@ -289,34 +308,47 @@ class Field:
         pictures = make_photographs(self.photographs)
         folder = WORK / "many"
         folder.mkdir(exist_ok=True)
-        for number in range(500):
+        for number in range(self.thumbnails):
             link = folder / f"{number:03}.jpg"
             if not link.exists():
                 os.link(pictures[number % len(pictures)], link)
-        many = sorted(folder.glob("*.jpg"))
+        many = sorted(folder.glob("*.jpg"))[: self.thumbnails]
         filters = ["thumbnail: {size: 320}", "gaussian: {radius: 1}"]
         command = ["vipsthumbnail", "-s", "320", "-o", f"{fresh('c-vipsthumbnail')}/%s.jpg[Q=82]", *many]
         contenders = {
-            "penumbra": (self.run(job("c", "many/*.jpg", filters, "{stem}.jpg")), 1),
+            "penumbra": (self.run(job("c", json.dumps([str(path) for path in many]), filters, "{stem}.jpg")), 1),
             "vipsthumbnail (no blur)": (command, 1), **dict(self.scripts("c", "thumbnail", 1, many)),
         }
         if not self.quick:
             contenders |= dict(self.magick("c", "-thumbnail 320x320 -blur 0x1", many))
-        return Race("c", "500 thumbnails of 320 px with a blur", 3, contenders, megapixels(many))
+        return Race("c", f"{len(many)} thumbnails of 320 px with a blur", 3, contenders, megapixels(many))
 
     def d(self, suffix):
-        picture = make_scan(f"scan.{suffix}")
+        make_scan(f"scan.{suffix}")
+        # The blur of vips takes minutes for the whole picture.
+        part = make_scan(f"part.{suffix}", rows=1)
         out = fresh(f"d-{suffix}")
         # Both write TIFF as vips does by default; deflate would take most of the time.
         save = "save: {compression: none}\n" if suffix == "tif" else ""
         manifest = job(f"d-{suffix}", f"scan.{suffix}", ["gaussian: {radius: 50}"], "{stem}." + suffix, save)
         target = f"{out}/vips.tif[bigtiff]" if suffix == "tif" else f"{out}/vips.png"
         return Race(f"d-{suffix}", f"a 30 000 × 20 000 {suffix.upper()}, radius 50", 2, {
-            "penumbra": (self.run(manifest), 1), "vips gaussblur": (["vips", "gaussblur", picture, target, "50"], 1),
+            "penumbra": (self.run(manifest), 1), "vips gaussblur": (["vips", "gaussblur", part, target, "50"], 0.1),
         }, 600)
 
     def e(self, count):
-        return Nights(self.run(WORK / f"e-{count}.yaml"), count)
+        pictures = sorted(make_crowd(count).rglob("*.jpg"))
+        listed = WORK / f"crowd-{count}.txt"
+        listed.write_text("".join(f"{path}\n" for path in pictures))
+        peers = {}
+        for origin, python in self.pythons.items():
+            if python:
+                command = [python, PEERS, "vips", "invert", "0", fresh(f"e-{origin}"), f"@{listed}"]
+                peers[f"pyvips script ({origin})"] = (command, 1)
+        part = pictures[: max(1, count // 100)]
+        loop = f'for f in "$@"; do vips invert "$f" {fresh("e-vips")}/"$(basename "$f" .jpg)".ppm || exit 1; done'
+        peers["vips in a shell loop"] = (["sh", "-c", loop, "sh", *part], len(part) / count)
+        return Nights(self.run(WORK / f"e-{count}.yaml"), count, peers)
 
     def f(self):
         picture = make_photograph("f.jpg", 1224, 816)
@@ -423,10 +455,24 @@ def kernel_seconds(options):
     return min(peers.seconds(run_kernel) for _ in range(7)) / case.megapixels
 
 
+def save(races):
+    """Adds the races to those of earlier runs on this machine."""
+    here = machine.describe()
+    saved = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if saved.get("machine") != here:
+        saved = {"machine": here, "races": {}}
+    for race in races.values():
+        contenders = {name: vars(result) for name, result in race.results.items()}
+        saved["races"][race.name] = {"title": race.title, "megapixels": race.megapixels, "contenders": contenders}
+    RESULTS.write_text(json.dumps(saved, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="LETTERS", default="abcdefmnp", help="some of the races: af")
-    parser.add_argument("--quick", action="store_true", help="fewer photographs, and no ImageMagick, which is slow")
+    parser.add_argument("--only", metavar="LETTERS", help="some of the races: af")
+    parser.add_argument("--quick", action="store_true", help="only a, b, c, e, f and m, with fewer pictures, and no ImageMagick")
+    parser.add_argument("--crowd", metavar="COUNT", type=int, help="the number of tiny pictures of race e: 200000")
+    parser.add_argument("--plot", action="store_true", help="draw docs/jobs.svg")
     parser.add_argument("--penumbra", type=Path, default=ROOT / ".build/release/penumbra")
     parser.add_argument("--kernels", type=Path, default=ROOT / ".build/release/libBenchmarkedKernels.so")
     parser.add_argument("--debian-python", metavar="PYTHON", help="a Python whose pyvips takes Debian's libvips")
@@ -437,21 +483,30 @@ def main():
     WORK.mkdir(parents=True, exist_ok=True)
     os.environ["XDG_STATE_HOME"] = str(WORK / "state")
     field = Field(options)
-    field.quick, field.photographs = options.quick, 40 if options.quick else 200
+    field.quick, field.photographs, field.thumbnails = options.quick, *((20, 100) if options.quick else (100, 500))
+    print(machine.describe(), flush=True)
     makers = {"a": [field.a], "b": [field.b], "c": [field.c], "f": [field.f], "p": [field.p], "m": [field.m], "n": [field.n],
               "d": [lambda: field.d("tif"), lambda: field.d("png")]}
-    makers["e"] = [lambda count=count: field.e(count) for count in ([10_000] if options.quick else [10_000, 200_000])]
+    makers["e"] = [lambda: field.e(options.crowd or (1000 if options.quick else 10_000))]
     races = {}
-    for letter in options.only:
+    for letter in options.only or ("abcefm" if options.quick else "abcdefmnp"):
         for make in makers[letter]:
             race = make()
             race.run()
             races[race.name] = race
+    save(races)
+    if options.plot:
+        import plot
+
+        plot.draw_jobs(RESULTS, ROOT / "docs" / "jobs.svg")
     found = figures(races, kernel_seconds(options) if "b" in races else 0)
     bars = json.loads(BARS.read_text())
     print("\n### Bars\n")
     missed = 0
     for name, figure in found.items():
+        if name not in bars:
+            print(f"{name:36} {figure:8.2f}   no bar")
+            continue
         limit = bars[name]
         verdict = "met" if figure <= limit["goal"] else "kept" if figure <= limit["kept"] * TOLERANCE else "WORSE"
         missed += verdict == "WORSE"

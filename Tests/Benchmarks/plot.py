@@ -1,4 +1,4 @@
-"""Draws the race over the radius, as an SVG: the milliseconds that 12 MP of 8-bit RGB take."""
+"""Draws the races as SVG: the milliseconds of a Gaussian of 12 MP over the radius, and whole jobs as multiples of Penumbra's time."""
 
 import json
 import math
@@ -66,6 +66,35 @@ def draw(results, target):
             label, (radius, milliseconds), place, color=styles[label]["color"], va="center", arrowprops=leader
         )
     style_axes(axes, sorted({case["case"]["radius"] for case in cases}))
+    figure.savefig(target, format="svg", bbox_inches="tight", metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def draw_jobs(results, target):
+    """A group of bars for each race: how many times as long as Penumbra each contender takes."""
+    saved = json.loads(results.read_text())
+    pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "penumbra", "font.family": "sans-serif"})
+    rows = []
+    for race in saved["races"].values():
+        times = {name: contender["seconds"] for name, contender in race["contenders"].items()}
+        own = times["penumbra"]
+        others = [(name, seconds / own) for name, seconds in times.items() if not name.startswith(("penumbra", "one worker"))]
+        if others:
+            rows.append((f"{race['title']}: {own:.2g} s" if own < 10 else f"{race['title']}: {own:.0f} s", None))
+            rows += sorted(others, key=lambda other: other[1])
+    figure, axes = pyplot.subplots(figsize=(9, 0.26 * len(rows) + 1), facecolor="white")
+    for place, (label, share) in enumerate(rows):
+        if share is None:
+            axes.text(0.011, place, label, va="center", fontweight="bold")
+            continue
+        axes.barh(place, share - 0.01, left=0.01, height=0.7, color="#1f77b4" if share >= 1 else "#bbbbbb")
+        axes.text(max(share, 0.01) * 1.05, place, f"{label}  {share:.2g}", va="center")
+    axes.axvline(1, color="#d62728", linewidth=2)
+    axes.set(xscale="log", xlim=(0.01, 1000), xlabel="times Penumbra's seconds (red)")
+    axes.invert_yaxis()
+    axes.yaxis.set_visible(False)
+    axes.set_title(saved["machine"], loc="left", fontsize="small")
+    axes.spines[["top", "right", "left"]].set_visible(False)
     figure.savefig(target, format="svg", bbox_inches="tight", metadata={"Date": None})
     pyplot.close(figure)
 

@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import Queueing
 import Testing
 

@@ -1,3 +1,4 @@
+import JobModel
 import Queueing
 import Testing
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JobModel
 
 /// Numbers as text for people.
 package enum Figures {
@@ -60,7 +60,7 @@ package enum Figures {
 extension Figures {
     /// `2026-11-21`, in UTC.
     package static func day(_ secondsSince1970: Int) -> String {
-        Date(timeIntervalSince1970: Double(secondsSince1970)).formatted(.iso8601.year().month().day())
+        UTCTime(secondsSince1970: secondsSince1970).day
     }
 
     /// With a fixed number of decimals.

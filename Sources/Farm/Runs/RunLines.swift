@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import JobModel
 package import JobStorage
 package import Scheduling
@@ -67,7 +66,7 @@ package struct RunLine: Hashable, Sendable, Codable {
     ///
     /// - Parameter nanoseconds: since 1970.
     package static func time(_ nanoseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(nanoseconds / 1_000_000_000)).formatted(.iso8601)
+        UTCTime(secondsSince1970: Int(nanoseconds / 1_000_000_000)).text
     }
 }
 
@@ -149,7 +148,7 @@ package struct BrokenLine: Hashable, Sendable, Codable {
         input = record.input
         page = record.page
         message = record.message
-        since = Date(timeIntervalSince1970: Double(record.since)).formatted(.iso8601)
+        since = UTCTime(secondsSince1970: Int(record.since)).text
     }
 }
 

@@ -2,13 +2,13 @@
 #include "plugin_trial.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -134,19 +134,63 @@ int64_t allocated_bytes(void) {
     return (int64_t)(figures.uordblks + figures.hblkhd);
 }
 
-int32_t file_contains(const char *path, const char *text) {
+/* Reads exactly so many bytes of a file. */
+static int read_all(int file, void *target, size_t size, uint64_t offset) {
+    char *rest = target;
+    while (size > 0) {
+        const ssize_t count = pread(file, rest, size, (off_t)offset);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return 0;
+        rest += count;
+        size -= (size_t)count;
+        offset += (uint64_t)count;
+    }
+    return 1;
+}
+
+/* Where a file has the names of the symbols that a library shows to others. */
+typedef struct { uint64_t start, size; } part;
+
+/* The part with the names of a library's symbols. The whole file if there is no table of sections that says so: the loader needs none. */
+static part symbol_names(int file, uint64_t size) {
+    const part whole = {0, size};
+    Elf64_Ehdr head;
+    if (!read_all(file, &head, sizeof head, 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+        head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr))
+        return whole;
+    for (uint32_t index = 0; index < head.e_shnum; index++) {
+        Elf64_Shdr symbols, names;
+        if (!read_all(file, &symbols, sizeof symbols, head.e_shoff + index * sizeof symbols)) return whole;
+        if (symbols.sh_type != SHT_DYNSYM) continue;
+        if (symbols.sh_link >= head.e_shnum ||
+            !read_all(file, &names, sizeof names, head.e_shoff + symbols.sh_link * sizeof names) ||
+            names.sh_type != SHT_STRTAB || names.sh_offset > size || names.sh_size > size - names.sh_offset)
+            return whole;
+        return (part){names.sh_offset, names.sh_size};
+    }
+    return whole;
+}
+
+int32_t file_names_symbol(const char *path, const char *symbol) {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return 0;
     struct stat status;
     int32_t found = 0;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-        const size_t size = (size_t)status.st_size;
-        void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (bytes != MAP_FAILED) {
-            found = memmem(bytes, size, text, strlen(text)) != NULL;
-            munmap(bytes, size);
+    /* Blocks overlap by a name, so that none is missed that lies across their border. */
+    const size_t overlap = strlen(symbol), capacity = (1 << 16) + overlap;
+    char *block = malloc(capacity);
+    if (block && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        part rest = symbol_names(file, (uint64_t)status.st_size);
+        while (!found && rest.size >= overlap) {
+            const size_t count = rest.size < capacity ? (size_t)rest.size : capacity;
+            if (!read_all(file, block, count, rest.start)) break;
+            found = memmem(block, count, symbol, overlap) != NULL;
+            const uint64_t step = count < capacity ? rest.size : capacity - overlap;
+            rest.start += step;
+            rest.size -= step;
         }
     }
+    free(block);
     close(file);
     return found;
 }

@@ -80,8 +80,8 @@ package struct PluginFolder: Hashable, Sendable {
         }
     }
 
-    /// Whether a file contains the name of the entry function, so that it may be a plugin. The library is not opened.
-    private static func namesEntry(_ path: String) -> Bool { file_contains(path, PluginLibrary.entryName) != 0 }
+    /// Whether a file names the entry function, so that it may be a plugin. The library is not opened.
+    private static func namesEntry(_ path: String) -> Bool { file_names_symbol(path, PluginLibrary.entryName) != 0 }
 
     /// Returns nil if the folder cannot be read; `errno` has the reason.
     private static func names(in path: String) -> [String]? {

@@ -93,6 +93,7 @@ struct ArgumentCheck {
     /// becomes an option's value, so that the error names that option. The parser would take it for another option.
     private static func options(_ arguments: [String], of type: any ParsableCommand.Type) throws(FarmError) -> [String]
     {
+        if needNoDescription(arguments) { return arguments }
         let command = Command(type)
         var (result, index): ([String], Int) = ([], 0)
         var given: [String: String] = [:]
@@ -122,12 +123,27 @@ struct ArgumentCheck {
         return result
     }
 
+    /// Whether nothing can be wrong with the arguments that only a description of the command would show: no option comes twice,
+    /// and none has a negative number. To describe a command takes as long as to render a small picture.
+    private static func needNoDescription(_ arguments: [String]) -> Bool {
+        let dashed = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") }
+        let names = Set(dashed.map { split($0).name })
+        // An option's short name is the first letter of its long one.
+        let mayBeSame = names.contains { name in
+            name.count == 2 && names.contains { $0.hasPrefix("-\(name)") }
+        }
+        return names.count == dashed.count && !mayBeSame && names.isDisjoint(with: dryRun)
+            && !dashed.contains { isNumber($0.dropFirst()) }
+    }
+
+    private static let dryRun = ["-n", "--dry-run"]
+
     /// Commands whose effect `penumbra plan` foretells.
     private static let planned = ["run", "submit", "prepare"]
 
     /// Other programs call it so.
     private static func refuseDryRun(_ argument: String, _ command: String) throws(FarmError) {
-        guard ["-n", "--dry-run"].contains(argument), planned.contains(command) else { return }
+        guard dryRun.contains(argument), planned.contains(command) else { return }
         throw FarmError(
             .usage,
             """
@@ -207,7 +223,7 @@ private struct Command: Decodable {
 
     var arguments: [Argument]?
 
-    /// Describes one command. A description of all of them would take longer than rendering a small picture.
+    /// Describes one command. A description of all of them would take many times as long.
     init(_ type: any ParsableCommand.Type) {
         // The parser itself writes this description.
         arguments = try? JSONDecoder().decode(Tool.self, from: Data(type._dumpHelp().utf8)).command.arguments

@@ -1,5 +1,4 @@
 package import Catalogs
-import FoundationEssentials
 package import JobModel
 package import JobStorage
 import Planning
@@ -130,7 +129,7 @@ package struct ReceiptMaker: Sendable {
     }
 
     private func run(publishes: Bool) -> Receipt.Run {
-        let time = Date(timeIntervalSince1970: Double(now()) / 1e9).formatted(.iso8601)
+        let time = UTCTime(secondsSince1970: Int(now() / 1_000_000_000)).text
         return Receipt.Run(
             name: run, epoch: epoch, time: time, published: publishes, sandbox: publishes ? sandbox : nil)
     }

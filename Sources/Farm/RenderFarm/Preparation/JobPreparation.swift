@@ -1,7 +1,6 @@
 package import Catalogs
 package import Coordination
 import Engines
-import FoundationEssentials
 import Geometry
 import Glibc
 package import JobModel
@@ -206,7 +205,7 @@ package struct JobPreparation: Sendable {
     }
 
     private func plan(_ job: JobSpec, hasOutputs: Bool) throws -> JobPlan {
-        let today = Date().formatted(.iso8601.year().month().day())
+        let today = UTCTime(secondsSince1970: time(nil)).day
         do {
             guard let list else {
                 return try JobPlan(

@@ -80,7 +80,8 @@ struct JobResult {
     }
 
     private static func moment(_ date: Date) -> RunReport.Moment {
-        RunReport.Moment(text: date.formatted(.iso8601), seconds: date.timeIntervalSince1970)
+        let seconds = date.timeIntervalSince1970
+        return RunReport.Moment(text: UTCTime(secondsSince1970: Int(seconds)).text, seconds: seconds)
     }
 
     private func frame(_ report: FrameReport, _ folder: String) -> FrameRecord {

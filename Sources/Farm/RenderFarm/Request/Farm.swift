@@ -1,7 +1,6 @@
 package import Catalogs
 import Coordination
 package import Engines
-import FoundationEssentials
 import Glibc
 package import JobModel
 import JobStorage
@@ -211,7 +210,7 @@ package struct RunName: Hashable, Sendable {
 
     /// `20261121T213000Z-1a2b3c`
     package static func new() -> RunName {
-        let time = Date().formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
-        return RunName(new: "\(time)-\(String(UInt32.random(in: 0x100000...0xffffff), radix: 16))")
+        let now = UTCTime(secondsSince1970: time(nil)).compactText
+        return RunName(new: "\(now)-\(String(UInt32.random(in: 0x100000...0xffffff), radix: 16))")
     }
 }

@@ -35,8 +35,9 @@ typedef struct plugin_trial {
 plugin_trial try_plugins(const char *const *names, int32_t count, uint32_t host_abi, uint32_t milliseconds,
                          void (*confine)(void *context), void *context);
 
-/* 1 when a file has the text in it, 0 when not, when it is no regular file, or cannot be read. */
-int32_t file_contains(const char *path, const char *text);
+/* Whether a library names a symbol, as its own or as one of another library. 0 as well when it is no regular file, or cannot be
+   read. Reads the names alone where the file says where they are, else all of it. */
+int32_t file_names_symbol(const char *path, const char *symbol);
 
 /* Bytes that malloc has handed out and not got back. */
 int64_t allocated_bytes(void);

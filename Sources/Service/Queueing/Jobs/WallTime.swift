@@ -1,3 +1,5 @@
+import JobModel
+
 /// A moment, in milliseconds since 1970. All times of the queue are such moments, because databases and answers have
 /// them.
 ///

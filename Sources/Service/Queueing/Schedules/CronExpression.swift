@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 /// The local times at which a schedule submits a job: the five fields of cron, or a word such as `@daily`.
 ///
