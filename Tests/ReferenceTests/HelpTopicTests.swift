@@ -31,7 +31,9 @@ import Testing
                 If a command has several jobs, the highest code counts.
 
                   0
-                      Everything is done, or was done before.
+                      Everything is done, or was done before. Pictures that
+                      are broken since an earlier run are named, and not
+                      tried again.
                       There is nothing to do.
 
                 """))

@@ -38,15 +38,17 @@ extension RunOutcome {
     /// What happened, in whole sentences.
     package var sentence: String {
         switch self {
-        case .done: "Everything is done, or was done before."
+        case .done:
+            "Everything is done, or was done before. Pictures that are broken since an earlier run are named, and not tried "
+                + "again."
         case .someFailed:
             "Some frames failed. Each is named with its reason, and the others are done. Commands that only look, such as "
                 + "'verify', found something wrong."
         case .workLeft: "The time of --deadline was over. The next run renders the rest."
         case .usage: "The command line is wrong. Nothing was started."
         case .badManifest:
-            "A manifest, a value of --set or the config file is wrong, or a file that Penumbra would replace is not its own. "
-                + "Nothing was started."
+            "A manifest, a value of --set or the config file is wrong, or a report would replace a file that Penumbra did not "
+                + "write. Nothing was started."
         case .missingInput:
             "A manifest, a picture or a folder is missing, no file matched, or a disk is not mounted."
         case .unavailable:

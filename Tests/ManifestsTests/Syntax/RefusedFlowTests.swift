@@ -263,6 +263,17 @@ import Testing
                 """)
     }
 
+    @Test func `a missing comma between two keys is shown`() {
+        #expect(
+            ParsedText("save: {compression: zstd level: 3}\n").messages
+                == """
+                text.yaml:1:31: error: ': ' inside a value makes it another 'key: value'
+                1 | save: {compression: zstd level: 3}
+                  |                               ^
+                  = if a comma is missing, write zstd, level: 3; if this is one text, quote it: 'zstd level: 3'
+                """)
+    }
+
     @Test func `braces inside a text inside braces are refused`() {
         #expect(
             ParsedText("a: {output: out/{dir}/x.png}\n").messages

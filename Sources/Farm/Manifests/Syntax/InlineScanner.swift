@@ -332,7 +332,7 @@ extension InlineScanner {
         let start = cursor.index
         if cursor.peek() == "," || cursor.peek() == "}" { throw key.withoutValue }
         let value = try readFlowNode(flowDepth: flowDepth)
-        if cursor.peek() == ":" { throw cursor.error(.scalar(.colonInside(value: flowText(from: start)))) }
+        if cursor.peek() == ":" { throw cursor.error(.scalar(.colonInBraces(value: flowText(from: start)))) }
         return SyntaxNode.Entry(key: key.text, keySpan: key.span, value: value)
     }
 

@@ -7,6 +7,7 @@ package enum ScalarProblem: Hashable, Sendable {
     case blockScalar(indicator: String)
     case reservedStart(indicator: String, value: String)
     case colonInside(value: String)
+    case colonInBraces(value: String)
     case colonAtEnd(value: String)
 
     // In quotes.
@@ -41,6 +42,13 @@ extension ScalarProblem {
             Words("a value cannot begin with '\(indicator)'", remedy: quoteIt(value))
         case .colonInside(let value):
             Words("': ' inside a value makes it another 'key: value'", remedy: quoteIt(value))
+        case .colonInBraces(let value):
+            Words(
+                "': ' inside a value makes it another 'key: value'",
+                remedy: withComma(value).map {
+                    "if a comma is missing, write \($0); if this is one text, \(quoteIt(value))"
+                }
+                    ?? quoteIt(value))
         case .colonAtEnd(let value):
             Words("a colon at the end of a value makes it a key", remedy: quoteIt(value))
 
@@ -68,4 +76,14 @@ extension ScalarProblem {
             Words("'\(escape)' cannot be part of a text", remedy: "remove it")
         }
     }
+}
+
+/// The text with a comma before what looks like its last key: `zstd, level: 3` for `zstd level: 3`. Nil if nothing does.
+private func withComma(_ text: String) -> String? {
+    guard text.unicodeScalars.count <= 60, let colon = text.firstIndex(of: ":"),
+        let space = text[..<colon].lastIndex(of: " ")
+    else { return nil }
+    let key = text[text.index(after: space)..<colon]
+    guard key.first?.isLetter == true, key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
+    return "\(text[..<space]),\(text[space...])"
 }
