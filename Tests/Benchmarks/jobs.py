@@ -170,6 +170,11 @@ def make_button():
     return path
 
 
+def listed(pictures):
+    """The pictures as a value of a manifest. A folder may hold those of other runs, too."""
+    return json.dumps([str(picture) for picture in pictures])
+
+
 def fresh(name):
     folder = WORK / "out" / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -193,7 +198,8 @@ class Race:
         found = {name: [] for name in self.contenders}
         for number in range(self.rounds):
             for name, (command, part) in self.contenders.items():
-                if number > 0 and (part < 1 or sum(result.seconds for result in found[name]) > LONG):
+                # The first turn does not count if there is another one.
+                if number > 1 and (part < 1 or sum(result.seconds for result in found[name]) > LONG):
                     continue
                 result = run(command, samples_memory=number == 0)
                 found[name].append(Result(result.seconds / part, result.cpu / part, result.memory))
@@ -202,7 +208,8 @@ class Race:
             timed = results[1:] or results
             self.results[name] = Result(
                 statistics.median(result.seconds for result in timed),
-                statistics.median(result.cpu for result in timed), results[0].memory)
+                statistics.median(result.cpu for result in timed),
+                results[0].memory if self.contenders[name][1] == 1 else None)
         self.print()
 
     def print(self):
@@ -210,8 +217,9 @@ class Race:
         print(f"{'contender':28} {'wall s':>8} {'CPU s':>8} {'peak MB':>8} {'penumbra / it':>14}")
         for name, result in sorted(self.results.items(), key=lambda item: item[1].seconds):
             scaled = "" if self.contenders[name][1] == 1 else f"  (from {self.contenders[name][1]:.0%} of the work)"
+            memory = "" if result.memory is None else f"{result.memory:.0f}"
             print(
-                f"{name:28} {result.seconds:8.3f} {result.cpu:8.2f} {result.memory:8.0f}"
+                f"{name:28} {result.seconds:8.3f} {result.cpu:8.2f} {memory:>8}"
                 f" {own / result.seconds:14.2f}{scaled}", flush=True)
 
 
@@ -227,7 +235,6 @@ class Nights:
         job(self.name, f"crowd-{count}/**/*.jpg", ["invert"], "{dir}/{stem}.ppm", "durability: batch\n", "update")
 
     def run(self):
-        make_crowd(self.count)
         shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
         print(f"\n### {self.name}: {self.title}, and again\n", flush=True)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -243,10 +250,10 @@ class Nights:
         self.second = statistics.median(run(self.command).seconds for _ in range(3))
         print(f"first output {self.first:.2f} s, all {self.whole:.1f} s, again {self.second:.2f} s", flush=True)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        self.results = {"penumbra": Result(self.whole, cpu, 0)}
+        self.results = {"penumbra": Result(self.whole, cpu, None)}
         for name, (command, part) in self.peers.items():
             result = run(command)
-            self.results[name] = Result(result.seconds / part, result.cpu / part, 0)
+            self.results[name] = Result(result.seconds / part, result.cpu / part, None)
             scaled = "" if part == 1 else f" (from {part:.1%} of the work)"
             print(f"{name}: {result.seconds / part:.1f} s{scaled}", flush=True)
 
@@ -289,7 +296,7 @@ class Field:
     def b(self):
         pictures = make_photographs(self.photographs)
         contenders = {
-            "penumbra": (self.run(job("b", "photos/*.jpg", ["gaussian: {radius: 8}"], "{stem}.jpg")), 1),
+            "penumbra": (self.run(job("b", listed(pictures), ["gaussian: {radius: 8}"], "{stem}.jpg")), 1),
             # Remembers nothing: no run, no attempt, no output.
             "penumbra without a store": (
                 [self.penumbra, "apply", "--quiet", "--force", "gaussian: {radius: 8}", *pictures, "-o",
@@ -306,17 +313,17 @@ class Field:
 
     def c(self):
         pictures = make_photographs(self.photographs)
-        folder = WORK / "many"
+        folder = WORK / f"many-{len(pictures)}-{self.thumbnails}"
         folder.mkdir(exist_ok=True)
         for number in range(self.thumbnails):
             link = folder / f"{number:03}.jpg"
             if not link.exists():
                 os.link(pictures[number % len(pictures)], link)
-        many = sorted(folder.glob("*.jpg"))[: self.thumbnails]
+        many = sorted(folder.glob("*.jpg"))
         filters = ["thumbnail: {size: 320}", "gaussian: {radius: 1}"]
         command = ["vipsthumbnail", "-s", "320", "-o", f"{fresh('c-vipsthumbnail')}/%s.jpg[Q=82]", *many]
         contenders = {
-            "penumbra": (self.run(job("c", json.dumps([str(path) for path in many]), filters, "{stem}.jpg")), 1),
+            "penumbra": (self.run(job("c", listed(many), filters, "{stem}.jpg")), 1),
             "vipsthumbnail (no blur)": (command, 1), **dict(self.scripts("c", "thumbnail", 1, many)),
         }
         if not self.quick:
@@ -455,15 +462,15 @@ def kernel_seconds(options):
     return min(peers.seconds(run_kernel) for _ in range(7)) / case.megapixels
 
 
-def save(races):
-    """Adds the races to those of earlier runs on this machine."""
+def save(race, isQuick):
+    """Adds the race to those of earlier runs on this machine."""
     here = machine.describe()
     saved = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if saved.get("machine") != here:
         saved = {"machine": here, "races": {}}
-    for race in races.values():
-        contenders = {name: vars(result) for name, result in race.results.items()}
-        saved["races"][race.name] = {"title": race.title, "megapixels": race.megapixels, "contenders": contenders}
+    contenders = {name: vars(result) for name, result in race.results.items()}
+    name = f"{race.name} quick" if isQuick else race.name
+    saved["races"][name] = {"title": race.title, "megapixels": race.megapixels, "contenders": contenders}
     RESULTS.write_text(json.dumps(saved, indent=1) + "\n")
 
 
@@ -494,7 +501,7 @@ def main():
             race = make()
             race.run()
             races[race.name] = race
-    save(races)
+            save(race, options.quick)
     if options.plot:
         import plot
 

@@ -223,7 +223,7 @@ def best_times(entries, case):
     made = {entry.name: entry.contender(picture, case) for entry in entries}
     runs = {name: contender[0] for name, contender in made.items() if contender is not None}
     best = {name: peers.seconds(run) for name, run in runs.items()}
-    fastest = min(seconds for name, seconds in best.items() if name != "memcpy")
+    fastest = min((seconds for name, seconds in best.items() if name != "memcpy"), default=0)
     left = {name: 7 if name == "memcpy" else rounds(first, fastest) for name, first in best.items()}
     while any(left.values()):
         for name, run in runs.items():
@@ -243,7 +243,7 @@ def race(case, field, skipped):
     for entry in entries:
         row = Row(entry.name, times.get(entry.name), *(error[entry.name] if entry.name != "memcpy" else (None, None)))
         rivals = [name for name in entry.rivals if name in times]
-        if rivals:
+        if rivals and row.seconds:
             row.rival = min(rivals, key=times.get)
             row.ratio = row.seconds / times[row.rival]
         rows.append(row)
@@ -284,7 +284,9 @@ def complaints(results, recorded, field):
             continue
         # Machines are noisy: it counts only if another race, without those that cannot win it, says so too.
         print(f"{case.name} is slower than recorded; racing it again", flush=True)
-        slow = {row.contender for row in rows if row.seconds is None or row.seconds > 1}
+        rivals = {row.rival for row in rows}
+        slow = {row.contender for row in rows if row.seconds is None or (row.seconds > 1 and row.contender not in rivals)}
+        slow -= {row.contender for row in rows if row.ratio}
         for contender, ratio, limit in worse_than_recorded(case, race(case, field, slow), recorded):
             messages.append(f"{case.name}: {contender} takes {ratio:.2f} × its best peer's time; recorded: {limit:.2f}")
     return messages

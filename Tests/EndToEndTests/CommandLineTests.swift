@@ -330,7 +330,10 @@ import Testing
         for (long, short) in shortNames.mapValues({ $0.first ?? "none" }) where short != "none" {
             #expect(given.updateValue(long, forKey: short) == nil, "\(short) is \(long), too")
         }
+        // Each is the first letter of its long name: `ArgumentCheck` relies on that, and on there being no third name.
         #expect(given == ["h": "help", "f": "follow", "o": "output", "q": "quiet"])
+        let counts = tool.command.all.flatMap { $0.arguments ?? [] }.compactMap { $0.names?.count }
+        #expect((counts.max() ?? 0) <= 2)
     }
 
     @Test func `commands that report a success can leave that out`() async throws {

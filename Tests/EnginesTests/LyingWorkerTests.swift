@@ -48,21 +48,6 @@ import WorkerProtocol
         return head + (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt64($0))) } + body
     }
 
-    /// A process that the worker has started prints them: it waits for the end of the worker.
-    @Test func `words that come after the end of the worker are its last words`() async throws {
-        let (greeting, pipe) = (folder.file("greeting"), folder.file("pipe"))
-        try Data(Self.bytes([Self.greeting])).write(to: URL(filePath: greeting))
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let heir = "read line < '\(pipe)'; echo it was late >&2"
-        let script = "setsid sh -c \"\(heir)\" > /dev/null & exec 3> '\(pipe)'; cat '\(greeting)'; exit 3"
-        let talk = Conversation(
-            with: LocalEngine(command: WorkerCommand(executable: "/bin/sh", arguments: ["-c", script])))
-        let death = try await talk.loss(of: WorkerID(1))
-        await talk.end()
-        #expect(death.manner == .exited(3))
-        #expect(death.lastWords == "it was late")
-    }
-
     @Test func `a report before the greeting ends the worker`() async throws {
         let bytes = try Self.bytes([.alive, Self.greeting])
         #expect(try await death(after: bytes) == .brokeProtocol("a report before its greeting"))

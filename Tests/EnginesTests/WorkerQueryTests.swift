@@ -50,16 +50,6 @@ import WorkerProtocol
         #expect(failure?.message == failing.words)
     }
 
-    /// A process that the worker has started prints them: it waits for the end of the worker.
-    @Test func `words that come after the end of the worker are told`() async throws {
-        let pipe = folder.file("pipe")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let heir = "read line < '\(pipe)'; echo it was late >&2"
-        let worker = try worker("setsid sh -c \"\(heir)\" > /dev/null & exec 3> '\(pipe)'; exit 69")
-        let failure = await #expect(throws: WorkerQueryError.self) { try await worker.examine(Self.nothing) }
-        #expect(failure?.message == "it was late")
-    }
-
     /// The question is longer than a pipe's buffer, and nobody reads it.
     @Test func `a worker that exits without reading the question is reported by its exit code`() async throws {
         let question = ExaminedChains(filters: [], pictures: Array(repeating: Self.picture, count: 10000))

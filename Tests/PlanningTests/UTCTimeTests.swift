@@ -13,4 +13,9 @@ import Testing
         #expect(time.compactText == date.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)))
         #expect(time.day == date.formatted(.iso8601.year().month().day()))
     }
+
+    @Test func `a number that is no time has the nearest text`() {
+        #expect(UTCTime(secondsSince1970: .min).text == "0001-01-01T00:00:00Z")
+        #expect(UTCTime(secondsSince1970: .max).text == "9999-12-31T23:59:59Z")
+    }
 }

@@ -56,7 +56,7 @@ import Testing
         var far = whole
         for place in 0..<8 { far[Self.table + place] = 0xff }
         #expect(names(try file(far)))
-        // Each field of each section once: the file is read within its bounds, whatever they say.
+        // Each byte of the table once. What is found then does not matter, as long as the search ends.
         for place in start..<min(whole.count, start + number(Self.count, 2) * number(Self.size, 2)) {
             var damaged = whole
             damaged[place] = 0xff

@@ -32,9 +32,10 @@ import Testing
 
                   0
                       Everything is done, or was done before. Pictures that
-                      are broken since an earlier run are named, and not
-                      tried again.
-                      There is nothing to do.
+                      failed in an earlier run and have not changed are
+                      named, and not tried again.
+                      There is nothing to do, unless broken pictures are
+                      named.
 
                 """))
     }

@@ -298,16 +298,13 @@ struct OneShotWorker: Sendable {
         let processID = running.processIdentifier.value
         // Nobody reaps the process before this function returns, so its number stays its own.
         let kill: @Sendable () -> Void = { ProcessGroup.end(processID) }
-        await ErrorPipe.read {
-            await keepStandardError(running.standardError, in: transcript)
-        } during: {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await interrupt(transcript, processID, kill) }
-                group.addTask { await write(to: running.standardInputWriter) }
-                await collect(running.standardOutput, in: transcript, kill)
-                kill()
-                group.cancelAll()
-            }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await interrupt(transcript, processID, kill) }
+            group.addTask { await write(to: running.standardInputWriter) }
+            group.addTask { await keepStandardError(running.standardError, in: transcript) }
+            await collect(running.standardOutput, in: transcript, kill)
+            kill()
+            group.cancelAll()
         }
     }
 

@@ -131,20 +131,17 @@ package struct WorkerProcess: Sendable {
     private func converse(with running: Running, _ sender: OrderSender, _ conversation: Conversation) async -> Course {
         let processID = running.processIdentifier.value
         workers.add(id, processID: processID, sender, scratch: command.scratch)
-        await ErrorPipe.read {
-            await keepLastWords(of: running.standardError, in: conversation)
-        } during: {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await limitStart(conversation) }
-                await readReports(running, sender, conversation)
-                await noteClosedPipe(of: processID, conversation)
-                // The process is dead or useless. Killing it again does no harm while nobody has reaped it.
-                conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
-                ProcessGroup.end(processID)
-                workers.remove(id)
-                await sender.endOfProcess()
-                group.cancelAll()
-            }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
+            group.addTask { await limitStart(conversation) }
+            await readReports(running, sender, conversation)
+            await noteClosedPipe(of: processID, conversation)
+            // The process is dead or useless. Killing it again does no harm while nobody has reaped it.
+            conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
+            ProcessGroup.end(processID)
+            workers.remove(id)
+            await sender.endOfProcess()
+            group.cancelAll()
         }
         return conversation.course.withLock { $0 }
     }

@@ -39,16 +39,16 @@ extension RunOutcome {
     package var sentence: String {
         switch self {
         case .done:
-            "Everything is done, or was done before. Pictures that are broken since an earlier run are named, and not tried "
-                + "again."
+            "Everything is done, or was done before. Pictures that failed in an earlier run and have not changed are named, and "
+                + "not tried again."
         case .someFailed:
             "Some frames failed. Each is named with its reason, and the others are done. Commands that only look, such as "
                 + "'verify', found something wrong."
         case .workLeft: "The time of --deadline was over. The next run renders the rest."
         case .usage: "The command line is wrong. Nothing was started."
         case .badManifest:
-            "A manifest, a value of --set or the config file is wrong, or a report would replace a file that Penumbra did not "
-                + "write. Nothing was started."
+            "A manifest, a value of --set or the config file is wrong, or a report or an index would replace a file that is "
+                + "none, or another job's. Nothing was started."
         case .missingInput:
             "A manifest, a picture or a folder is missing, no file matched, or a disk is not mounted."
         case .unavailable:
@@ -68,7 +68,7 @@ extension RunOutcome {
     /// What the user can do, in whole sentences.
     package var remedy: String {
         switch self {
-        case .done: "There is nothing to do."
+        case .done: "There is nothing to do, unless broken pictures are named."
         case .someFailed:
             "Fix the named pictures, or add them to 'exclude'. The next run does not try unchanged broken pictures again."
         case .workLeft: "There is nothing to do, as long as each run leaves fewer frames."

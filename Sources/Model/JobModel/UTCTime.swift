@@ -6,11 +6,16 @@ package struct UTCTime: Hashable, Sendable {
     private let second: Int
 
     private static let secondsInDay = 86400
+    /// The begin of the year 1, and the end of the year 9999.
+    private static let (first, last) = (-62_135_596_800, 253_402_300_799)
 
+    /// - Parameter seconds: of the years 1 to 9999. The nearest of these is taken for others.
     package init(secondsSince1970 seconds: Int) {
-        let second = seconds % Self.secondsInDay
+        // A damaged file may have any number.
+        let inRange = min(max(seconds, Self.first), Self.last)
+        let second = inRange % Self.secondsInDay
         self.second = second < 0 ? second + Self.secondsInDay : second
-        calendarDay = CalendarDay(daysSince1970: (seconds - self.second) / Self.secondsInDay)
+        calendarDay = CalendarDay(daysSince1970: (inRange - self.second) / Self.secondsInDay)
     }
 
     /// `2026-11-21T21:30:00Z`

@@ -148,6 +148,9 @@ static int read_all(int file, void *target, size_t size, uint64_t offset) {
     return 1;
 }
 
+/* No library has more names. Of a file without a table of sections, no more is searched. */
+static const uint64_t most_searched = 1 << 30;
+
 /* Where a file has the names of the symbols that a library shows to others. */
 typedef struct { uint64_t start, size; } part;
 
@@ -181,6 +184,7 @@ int32_t file_names_symbol(const char *path, const char *symbol) {
     char *block = malloc(capacity);
     if (block && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         part rest = symbol_names(file, (uint64_t)status.st_size);
+        if (rest.size > most_searched) rest.size = most_searched;
         while (!found && rest.size >= overlap) {
             const size_t count = rest.size < capacity ? (size_t)rest.size : capacity;
             if (!read_all(file, block, count, rest.start)) break;

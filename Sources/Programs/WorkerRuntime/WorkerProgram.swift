@@ -115,10 +115,11 @@ public enum WorkerProgram {
             let orders = try OrderQueue(channel)
             // A worker that cannot render reports it before it gets a picture, so that no picture is blamed.
             if let shortage = ResourceLimitError.found(threads: TaskFailure.threads, for: "render") { throw shortage }
+            // Before the greeting, because the coordinator sets limits as soon as it has that.
+            channel.recordCrashes()
             try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
             let drawing = DrawingWatch(channel)
             try Heartbeat(channel, drawing).start()
-            channel.recordCrashes()
             // Includes the signal handlers that plugins and libraries have added until now.
             ProcessState.record()
             let files = FileWatch()

@@ -123,10 +123,11 @@ struct ArgumentCheck {
         return result
     }
 
-    /// Whether nothing can be wrong with the arguments that only a description of the command would show: no option comes twice,
-    /// and none has a negative number. To describe a command takes as long as to render a small picture.
+    /// Whether nothing can be wrong with the arguments that only a description of the command would show: no option comes twice, none
+    /// has a negative number, and none asks for a dry run. To describe a command takes as long as to render a small picture.
     private static func needNoDescription(_ arguments: [String]) -> Bool {
-        let dashed = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") }
+        // `--` may be the value of an option.
+        let dashed = arguments.filter { $0.hasPrefix("-") && $0 != "--" }
         let names = Set(dashed.map { split($0).name })
         // An option's short name is the first letter of its long one.
         let mayBeSame = names.contains { name in

@@ -270,8 +270,12 @@ import Testing
                 text.yaml:1:31: error: ': ' inside a value makes it another 'key: value'
                 1 | save: {compression: zstd level: 3}
                   |                               ^
-                  = if a comma is missing, write zstd, level: 3; if this is one text, quote it: 'zstd level: 3'
+                  = if a comma is missing, write {…: zstd, level: 3}; if this is one text, quote it: 'zstd level: 3'
                 """)
+    }
+
+    @Test func `no comma is proposed in a text that has no key`() {
+        #expect(ParsedText("save: {note: see http://x: y}\n").messages.hasSuffix("= quote it: 'see http://x: y'"))
     }
 
     @Test func `braces inside a text inside braces are refused`() {

@@ -35,8 +35,8 @@ typedef struct plugin_trial {
 plugin_trial try_plugins(const char *const *names, int32_t count, uint32_t host_abi, uint32_t milliseconds,
                          void (*confine)(void *context), void *context);
 
-/* Whether a library names a symbol, as its own or as one of another library. 0 as well when it is no regular file, or cannot be
-   read. Reads the names alone where the file says where they are, else all of it. */
+/* Whether a library names a symbol, or one with a longer name, as its own or as one of another library. 0 as well when it is no regular
+   file, or cannot be read. Reads the names alone where the table of sections says where they are, else all of it, up to 1 GB. */
 int32_t file_names_symbol(const char *path, const char *symbol);
 
 /* Bytes that malloc has handed out and not got back. */

@@ -46,7 +46,7 @@ extension ScalarProblem {
             Words(
                 "': ' inside a value makes it another 'key: value'",
                 remedy: withComma(value).map {
-                    "if a comma is missing, write \($0); if this is one text, \(quoteIt(value))"
+                    "if a comma is missing, write {…: \($0)}; if this is one text, \(quoteIt(value))"
                 }
                     ?? quoteIt(value))
         case .colonAtEnd(let value):
@@ -78,9 +78,9 @@ extension ScalarProblem {
     }
 }
 
-/// The text with a comma before what looks like its last key: `zstd, level: 3` for `zstd level: 3`. Nil if nothing does.
+/// The text with a comma before what looks like a key: `zstd, level: 3` for `zstd level: 3`. Nil if nothing does.
 private func withComma(_ text: String) -> String? {
-    guard text.unicodeScalars.count <= 60, let colon = text.firstIndex(of: ":"),
+    guard text.unicodeScalars.count <= 60, let colon = text.firstRange(of: ": ")?.lowerBound,
         let space = text[..<colon].lastIndex(of: " ")
     else { return nil }
     let key = text[text.index(after: space)..<colon]
