@@ -47,7 +47,7 @@ extension RunOutcome {
         case .workLeft: "The time of --deadline was over. The next run renders the rest."
         case .usage: "The command line is wrong. Nothing was started."
         case .badManifest:
-            "A manifest, a value of --set or the config file is wrong, or a report or an index would replace a file that is "
+            "A manifest, a value of --set or the config file is wrong. Or a report or an index would replace a file that is "
                 + "none, or another job's. Nothing was started."
         case .missingInput:
             "A manifest, a picture or a folder is missing, no file matched, or a disk is not mounted."
