@@ -2,7 +2,8 @@
 
     job_peers.py (vips|opencv) (copy|blur|thumbnail|invert) RADIUS OUT_FOLDER (PICTURE…|@LIST)
 
-LIST is a file with a picture in each line. `copy` only decodes and encodes; `invert` writes PPM, and is for vips alone. Run by jobs.py, under a Python whose libvips is the wheel's or Debian's.
+LIST is a file with a picture in each line. `copy` only decodes and encodes; `invert` writes PPM, and is for vips alone. Run by
+jobs.py, under a Python whose libvips is the wheel's or Debian's.
 """
 
 import multiprocessing

@@ -32,7 +32,7 @@ PEERS = Path(__file__).with_name("job_peers.py")
 RESULTS = ROOT / ".build" / "bench" / "jobs.json"
 TOLERANCE = 1.05
 SLOW_SAMPLE = 10
-# A contender that has taken so many seconds gets no further turn.
+# A contender that has taken so many seconds gets two turns, and no further one.
 LONG = 30
 
 
@@ -345,12 +345,12 @@ class Field:
 
     def e(self, count):
         pictures = sorted(make_crowd(count).rglob("*.jpg"))
-        listed = WORK / f"crowd-{count}.txt"
-        listed.write_text("".join(f"{path}\n" for path in pictures))
+        names = WORK / f"crowd-{count}.txt"
+        names.write_text("".join(f"{path}\n" for path in pictures))
         peers = {}
         for origin, python in self.pythons.items():
             if python:
-                command = [python, PEERS, "vips", "invert", "0", fresh(f"e-{origin}"), f"@{listed}"]
+                command = [python, PEERS, "vips", "invert", "0", fresh(f"e-{origin}"), f"@{names}"]
                 peers[f"pyvips script ({origin})"] = (command, 1)
         part = pictures[: max(1, count // 100)]
         loop = f'for f in "$@"; do vips invert "$f" {fresh("e-vips")}/"$(basename "$f" .jpg)".ppm || exit 1; done'

@@ -284,9 +284,8 @@ def complaints(results, recorded, field):
             continue
         # Machines are noisy: it counts only if another race, without those that cannot win it, says so too.
         print(f"{case.name} is slower than recorded; racing it again", flush=True)
-        rivals = {row.rival for row in rows}
-        slow = {row.contender for row in rows if row.seconds is None or (row.seconds > 1 and row.contender not in rivals)}
-        slow -= {row.contender for row in rows if row.ratio}
+        racers = {row.contender for row in rows if row.ratio} | {row.rival for row in rows}
+        slow = {row.contender for row in rows if row.contender not in racers and (row.seconds or TOO_SLOW) > 1}
         for contender, ratio, limit in worse_than_recorded(case, race(case, field, slow), recorded):
             messages.append(f"{case.name}: {contender} takes {ratio:.2f} × its best peer's time; recorded: {limit:.2f}")
     return messages
