@@ -1,4 +1,5 @@
 import Catalogs
+import FoundationEssentials
 import Geometry
 import JobModel
 import Testing
@@ -185,5 +186,29 @@ import WorkerProtocol
         buffer.append(try FrameCodec.encode(order))
         let body = try #require(try buffer.next())
         #expect(try FrameCodec.decode(Order.self, from: body) == order)
+    }
+
+    @Test func `a path is a text in an order, unless it is not UTF-8`() throws {
+        func json(_ file: SentFile) throws -> String {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(file), as: UTF8.self)
+        }
+        #expect(try json(SentFile(TaskFile("/a ü", .read), .handed)) == #"{"path":"/a ü","use":"read"}"#)
+        #expect(
+            try json(SentFile(TaskFile(path: [0x2f, 0xff], .create), .failed(code: 13)))
+                == #"{"bytes":[47,255],"code":13,"use":"create"}"#)
+    }
+
+    @Test func `two paths that look the same stay two paths`() throws {
+        let composed = TaskFile("/\u{e9}", .read)
+        let decomposed = TaskFile("/e\u{301}", .read)
+        let sent = [SentFile(composed, .handed), SentFile(decomposed, .handed)]
+        let order = Order.start(LeaseID(1), .compare(DigestTask(files: [])), sent)
+        var buffer = FrameBuffer()
+        buffer.append(try FrameCodec.encode(order))
+        let body = try #require(try buffer.next())
+        guard case .start(_, _, let came) = try FrameCodec.decode(Order.self, from: body) else { return }
+        #expect(came.map(\.file.path) == [composed.path, decomposed.path])
     }
 }

@@ -17,14 +17,11 @@ package struct OpenedTaskFiles: ~Copyable {
     ///
     /// - Parameters:
     ///   - temporaryFolder: the worker's, for scratch files without a folder.
-    ///   - nameless: creates a file without a name in a folder. It returns a descriptor, or a negative error code.
-    package init(
-        _ files: [TaskFile], temporaryFolder: String,
-        nameless: (UnsafePointer<CChar>) -> Int32 = { channel_open_nameless($0) }
-    ) {
+    ///   - spare: the scratch file of the worker's earlier orders.
+    package init(_ files: [TaskFile], temporaryFolder: String, spare: inout SpareScratchFile) {
         for var file in files {
             if file.use == .scratch, file.path.isEmpty { file = TaskFile(temporaryFolder, .scratch) }
-            let descriptor = Self.open(file, nameless)
+            let descriptor = Self.open(file, &spare)
             sent.append(SentFile(file, descriptor < 0 ? .failed(code: -descriptor) : .handed))
             guard descriptor >= 0 else { continue }
             descriptors.append(descriptor)
@@ -50,14 +47,14 @@ package struct OpenedTaskFiles: ~Copyable {
     }
 
     /// - Returns: a descriptor, or a negative error code.
-    private static func open(_ file: TaskFile, _ nameless: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+    private static func open(_ file: TaskFile, _ spare: inout SpareScratchFile) -> Int32 {
         switch file.use {
         // Without O_NONBLOCK a pipe would block here.
         case .read: open(file.path, O_RDONLY | O_NONBLOCK, 0)
         // Never follows a link, because another user may have created it.
         case .create: open(file.path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666)
         case .createNew: open(file.path, O_RDWR | O_CREAT | O_EXCL, 0o644)
-        case .scratch: openScratch(file.path, nameless)
+        case .scratch: spare.open(in: file.path)
         }
     }
 
@@ -69,9 +66,53 @@ package struct OpenedTaskFiles: ~Copyable {
             if errno != EINTR { return -errno }
         }
     }
+}
+
+/// The last scratch file that one worker got. As long as the worker leaves it empty, its next orders get it again: nearly all orders of a
+/// frame come with such a file, nearly none needs it, and creating and deleting one costs more than the rest of a small order.
+package struct SpareScratchFile: ~Copyable {
+    /// The bytes of the folder's path.
+    private var folder: [UInt8] = []
+    /// Negative for none.
+    private var descriptor: Int32 = -1
+    private let nameless: (UnsafePointer<CChar>) -> Int32
+
+    /// - Parameter nameless: creates a file without a name in a folder. It returns a descriptor, or a negative error code.
+    package init(nameless: @escaping (UnsafePointer<CChar>) -> Int32 = { channel_open_nameless($0) }) {
+        self.nameless = nameless
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// - Returns: a descriptor that the caller closes, or a negative error code.
+    fileprivate mutating func open(in folder: [UInt8]) -> Int32 {
+        dropUnlessEmpty()
+        if descriptor < 0 || folder != self.folder {
+            drop()
+            descriptor = Self.create(in: folder, nameless)
+            guard descriptor >= 0 else { return descriptor }
+            self.folder = folder
+        }
+        let file = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        return file < 0 ? -errno : file
+    }
+
+    /// Gives up a file that the worker has written to, with its room on the disk.
+    package mutating func dropUnlessEmpty() {
+        var found = stat()
+        guard descriptor >= 0, fstat(descriptor, &found) != 0 || found.st_size > 0 || found.st_blocks > 0 else {
+            return
+        }
+        drop()
+    }
+
+    private mutating func drop() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
 
     /// File systems that have no files without names, such as NFS, get one that is removed at once.
-    private static func openScratch(_ folder: [UInt8], _ nameless: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+    private static func create(in folder: [UInt8], _ nameless: (UnsafePointer<CChar>) -> Int32) -> Int32 {
         let file = nameless(folder.terminated)
         guard [-EOPNOTSUPP, -EISDIR, -EINVAL].contains(file) else { return file }
         return channel_open_removed(folder.terminated)

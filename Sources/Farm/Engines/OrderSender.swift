@@ -168,18 +168,21 @@ package final class OrderSender: Sendable {
 extension OrderSender {
     private func run() {
         var written = WrittenFiles()
+        var spare = SpareScratchFile()
         let mayOpen = restrictThread()
         steps: while true {
             arrivals.wait()
             let (step, isEnded) = state.withLock { ($0.steps.removeFirst(), $0.isEnded) }
             switch step {
-            case .send(let sending): if !isEnded { written = send(sending, mayOpen) }
+            case .send(let sending): if !isEnded { written = send(sending, mayOpen, &spare) }
             case .finishOrder(let body):
+                spare.dropUnlessEmpty()
                 let failure = written.moveFolders()
                 if failure != nil { written.remove() }
                 body(failure.map { .failure($0) } ?? .success(written.folders))
                 written = WrittenFiles()
             case .remove(let body):
+                spare.dropUnlessEmpty()
                 written.remove()
                 body(written.folders)
                 written = WrittenFiles()
@@ -208,13 +211,13 @@ extension OrderSender {
     }
 
     /// - Returns: the files that the worker writes.
-    private func send(_ sending: Sending, _ mayOpen: Bool) -> WrittenFiles {
+    private func send(_ sending: Sending, _ mayOpen: Bool, _ spare: inout SpareScratchFile) -> WrittenFiles {
         let formats = state.withLock { $0.folderFormats }
         let (spec, moves) = sending.spec.creatingFolders(in: conditions.folders, folderFormats: formats)
         let wanted = spec.files(folderFormats: formats)
         let files: OpenedTaskFiles
         if mayOpen {
-            files = OpenedTaskFiles(wanted, temporaryFolder: conditions.temporaryFolder)
+            files = OpenedTaskFiles(wanted, temporaryFolder: conditions.temporaryFolder, spare: &spare)
         } else {
             files = OpenedTaskFiles(refused: wanted)
         }

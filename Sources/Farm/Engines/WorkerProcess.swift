@@ -388,13 +388,18 @@ enum OutOfMemoryKills {
         return 0
     }
 
-    /// This runs for every task, and comparing bytes takes a tenth of the time of comparing characters.
+    /// This runs for every task, so the lines of the text, nearly 200, are not collected.
     static func field(_ name: String, of text: [UInt8]) -> Int? {
         let start = Array("\(name) ".utf8)
-        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: start) {
-            return Int(String(decoding: line.dropFirst(start.count), as: UTF8.self))
+        var rest = text[...]
+        while true {
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+            if rest.starts(with: start) {
+                return Int(String(decoding: rest[..<end].dropFirst(start.count), as: UTF8.self))
+            }
+            guard end < rest.endIndex else { return nil }
+            rest = rest[(end + 1)...]
         }
-        return nil
     }
 
     private static func read(_ path: String) -> [UInt8]? {
@@ -403,7 +408,8 @@ enum OutOfMemoryKills {
         return try? file.closeAfter {
             var bytes = [UInt8](repeating: 0, count: 16384)
             let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
-            return Array(bytes.prefix(count))
+            bytes.removeLast(bytes.count - count)
+            return bytes
         }
     }
 }

@@ -3,7 +3,7 @@ import JobModel
 
 /// A file that a task needs open. The coordinator opens it, and hands the open file to the worker with the order, because a
 /// worker, which decodes foreign pictures, may be kept from opening files.
-package struct TaskFile: Hashable, Sendable, Codable {
+package struct TaskFile: Hashable, Sendable {
     package enum Use: String, Hashable, Sendable, Codable {
         case read
         /// Is written. An existing file of that name is emptied.
@@ -27,8 +27,8 @@ package struct TaskFile: Hashable, Sendable, Codable {
 }
 
 /// A file of an order, as the coordinator opened it.
-package struct SentFile: Hashable, Sendable, Codable {
-    package enum Outcome: Hashable, Sendable, Codable {
+package struct SentFile: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// Its descriptor is the next one of those that come with the order.
         case handed
         /// It could not be opened. The code is as in `errno.h`.
@@ -41,6 +41,38 @@ package struct SentFile: Hashable, Sendable, Codable {
     package init(_ file: TaskFile, _ outcome: Outcome) {
         self.file = file
         self.outcome = outcome
+    }
+}
+
+/// One flat object: there are several files in each order, and a list of the bytes of a path takes longer to write and to read
+/// than all the rest of the order.
+extension SentFile: Codable {
+    private enum Key: String, CodingKey {
+        case use, path
+        /// Instead of `path`, if that is not UTF-8.
+        case bytes
+        /// Of the failure. A file without it was handed over.
+        case code
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        let path = try values.decodeIfPresent(String.self, forKey: .path).map { Array($0.utf8) }
+        file = TaskFile(
+            path: try path ?? values.decode([UInt8].self, forKey: .bytes),
+            try values.decode(TaskFile.Use.self, forKey: .use))
+        outcome = try values.decodeIfPresent(Int32.self, forKey: .code).map { .failed(code: $0) } ?? .handed
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(file.use, forKey: .use)
+        if let path = String(validating: file.path, as: UTF8.self) {
+            try values.encode(path, forKey: .path)
+        } else {
+            try values.encode(file.path, forKey: .bytes)
+        }
+        if case .failed(let code) = outcome { try values.encode(code, forKey: .code) }
     }
 }
 
