@@ -93,4 +93,25 @@ import Testing
         #expect(known.errors.contains("  photos/c.jpg: broken JPEG: only "))
         #expect(try await Program.night(workspace) == NightSummary(skipped: 1, stillBroken: 2))
     }
+
+    @Test func `outputs of another job that is still there are not adopted`() async throws {
+        try workspace.writeNightly()
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        try workspace.writeOtherJob(radius: "3")
+        let refused = try await Program.run("adopt", "other.yaml", in: workspace)
+        #expect(refused.code == 1)
+        #expect(refused.output == "other: 0 frames adopted\n")
+        #expect(
+            refused.errors == """
+                other: not adopted because of 3 files: published by the job 'test' of \(workspace.path)/job.yaml, which is still \
+                there; write to another folder, or remove that manifest and give 'penumbra adopt --moved'
+                  out/a.png
+                  out/b.png
+                  out/c.png
+
+                """)
+        #expect(try await Program.run("verify", "job.yaml", in: workspace).code == 0)
+        try workspace.remove("job.yaml")
+        #expect(try await Program.run("adopt", "--moved", "other.yaml", in: workspace).code == 0)
+    }
 }

@@ -65,8 +65,10 @@ import Testing
                 """)
         #expect(workspace.files(below: "web") == [])
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        let plan = try await Program.run("plan", "other.yaml", in: workspace)
         let other = try await Program.run("run", "other.yaml", in: workspace)
-        #expect(other.code == 65)
+        #expect((plan.code, other.code) == (65, 65))
+        #expect(plan.errors == other.errors)
         #expect(
             other.errors == """
                 index: web/index.json is the index of the job 'test'

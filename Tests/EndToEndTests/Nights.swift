@@ -22,6 +22,13 @@ extension Workspace {
             more: "shard: frame" + (more.contains("existing:") ? "\n" : "\nexisting: update\n") + more)
     }
 
+    /// A job of another name that writes to the same paths as the nightly one.
+    func writeOtherJob(radius: String) throws {
+        try writeNightly("other.yaml", radius: radius)
+        let text = String(decoding: try read("other.yaml"), as: UTF8.self)
+        try write(text.replacing("job: test", with: "job: other"), to: "other.yaml")
+    }
+
     /// Sets a file's time to some hours ago.
     func age(_ name: String, hours: Double = 2) throws {
         try FileManager.default.setAttributes(

@@ -124,4 +124,19 @@ import Testing
             result.errors
                 == "\(option): \(name) is there, and Penumbra did not write it\n   = take another name, or remove it\n")
     }
+
+    @Test(arguments: ["--report", "--metrics"])
+    func `a file that cannot be written is refused before anything is rendered`(option: String) async throws {
+        try workspace.writeManifest()
+        try workspace.write("no folder", to: "plain")
+        let result = try await run(option, option == "--report" ? "plain/r.html" : "plain/m.prom")
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(option): \(workspace.path)/plain: cannot create the folder: Not a directory
+                   = something that is no folder is in its place: move it away, or choose another path
+
+                """)
+        #expect(!workspace.exists("out"))
+    }
 }

@@ -42,24 +42,27 @@ import Testing
         return gate
     }
 
+    /// The picture that a worker is writing has a name with a dot first.
+    private var finishedOutputs: [String] { workspace.files(below: "out").filter { !$0.hasPrefix(".") } }
+
     @Test func `a run is paused, goes on, and is cancelled, while it is looked at`() async throws {
         let gate = try await gate()
         try gate.open(for: 2)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
-        program.wait { workspace.files(below: "out").count == 2 }
+        program.wait { finishedOutputs.count == 2 }
         #expect(try await penumbra("pause", "test").code == 0)
         #expect(try await penumbra("status").output.contains("  test  paused "))
         try gate.open(for: 16)
         var paused = 0
         // What has begun comes to its end; a run that goes on would come to 18.
         repeat {
-            paused = workspace.files(below: "out").count
+            paused = finishedOutputs.count
             try #require(try await penumbra("wait", "--timeout", "0.3").code == 75)
-        } while workspace.files(below: "out").count > paused
+        } while finishedOutputs.count > paused
         #expect(paused < 10)
         try await look(at: program, published: paused)
         #expect(try await penumbra("resume").output.hasSuffix(": resumed\n"))
-        program.wait { workspace.files(below: "out").count == 18 }
+        program.wait { finishedOutputs.count == 18 }
         // An output is in place shortly before the run has a record of it.
         while try await !penumbra("show", "test", "--map").output.contains(String(repeating: "p", count: 18)) {}
         #expect(try await penumbra("show", "test").output.contains("state     running\n"))
@@ -184,7 +187,7 @@ import Testing
         let gate = try await gate()
         try gate.open(for: 3)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
-        program.wait { workspace.files(below: "out").count == 3 }
+        program.wait { finishedOutputs.count == 3 }
         #expect(try await penumbra("cancel", "test").code == 0)
         #expect(program.finish().code == 130)
         try gate.open(for: 30)
@@ -208,7 +211,7 @@ import Testing
         #expect(try await Program.night(workspace, "--limit", "5") == NightSummary(published: 5))
         try gate.open(for: 3)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
-        program.wait { workspace.files(below: "out").count == 8 }
+        program.wait { finishedOutputs.count == 8 }
         #expect(try await penumbra("cancel", "test").code == 0)
         #expect(program.finish().code == 130)
         let left = 20 - published.count

@@ -309,4 +309,30 @@ import Testing
         #expect(result.code == 1)
         #expect(counts(result) == "verified 63 outputs: 62 as published, 1 unreadable")
     }
+
+    @Test func `an output that another job has published since is not this job's any more`() async throws {
+        try workspace.writeOtherJob(radius: "3")
+        let other = try await Program.run("run", "--force", "other.yaml", in: workspace)
+        #expect(other.code == 0)
+        let result = try await verify("job.yaml")
+        #expect(result.code == 1)
+        #expect(counts(result) == "verified 3 outputs: 3 replaced")
+        let publisher = "published since by the job 'other' of \(workspace.path)/other.yaml"
+        #expect(result.output.contains("replaced: \(publisher)"))
+        #expect(
+            result.output.contains("= a replaced output belongs to the other job now: let each job write to a folder"))
+        // The other job's outputs, and whatever is at a path, are as published.
+        for argument in ["other.yaml", "out"] {
+            let result = try await verify(argument)
+            #expect(result.code == 0)
+            #expect(counts(result) == "verified 3 outputs: 3 as published")
+        }
+        // A run leaves them, and says why.
+        #expect(try await Program.night(workspace) == NightSummary(kept: 3))
+        let reasons = try await Program.reasons(workspace)
+        #expect(
+            reasons["a.png"]?.contains(
+                "published by the job 'other' of \(workspace.path)/other.yaml, which is still there")
+                == true)
+    }
 }

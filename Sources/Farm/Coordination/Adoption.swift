@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 import JobStorage
 import Scheduling
 package import WorkerProtocol
@@ -19,6 +19,8 @@ package struct Adoption: Sendable {
     /// At most one for each file.
     package private(set) var failures: [Failure] = []
     private var failedPaths: Set<PathKey> = []
+    /// The outputs of other jobs that still exist.
+    private let owned: [PathKey: PriorOutput]
 
     /// Frames with existing outputs that are not known to be current. A picture that is still broken is not
     /// among them: its failure stays recorded.
@@ -40,9 +42,12 @@ package struct Adoption: Sendable {
     ///   - Parameters:
     ///   - findings: the digests of the files that ``files(of:)`` returns.
     ///   - headers: the headers of the same files.
+    ///   - priorOutputs: outputs of other jobs. Those of jobs that still exist are not adopted.
     package init(
-        _ targets: [FrameTarget], findings: Freshness.Findings, headers: HeaderQuery.Headers, tracker: OutputTracker
+        _ targets: [FrameTarget], findings: Freshness.Findings, headers: HeaderQuery.Headers, tracker: OutputTracker,
+        priorOutputs: [PathKey: PriorOutput] = [:]
     ) throws {
+        owned = priorOutputs.filter { $0.value.origin == .owned }
         let candidates = Set(Self.candidates(targets).map(\.frame))
         let outputs = Self.files(of: targets.filter { candidates.contains($0.frame) })
         let digests = outputs.compactMap { (findings[$0] ?? nil)?.digest }
@@ -76,6 +81,10 @@ package struct Adoption: Sendable {
         var records: [OutputRecord] = []
         for (part, output) in files.outputs.enumerated() where output.isOutput {
             if tracker.isCurrent(output, of: files, findings: findings) { continue }
+            if let prior = owned[PathKey(output.path)] {
+                add(FrameFailure(.output, prior.reason), at: output.path)
+                continue
+            }
             guard case .success(let header) = headers[output.file], let found = findings[output.file] ?? nil else {
                 add(headers[output.file]?.failure, at: output.path)
                 continue
@@ -137,6 +146,16 @@ package struct OutputTakeover: Sendable {
         }
     }
 
+    /// The existing outputs of which this job has a record, and that were written since.
+    package static func rewritten(_ targets: [FrameTarget], _ freshness: Freshness) -> [FrameFiles.Output] {
+        targets.flatMap { target in
+            target.files.outputs.filter { output in
+                guard let record = freshness.record(at: output.path), let stamp = output.stamp else { return false }
+                return !stamp.isUntouched(since: record.file.stamp)
+            }
+        }
+    }
+
     /// The outputs among them that have to be read to find out who published them.
     package static func files(of unknown: [FrameFiles.Output], _ freshness: Freshness) -> [DigestTask.File] {
         unknown.filter { freshness.priorOutputs[PathKey($0.path)] == nil }.map { DigestTask.File(path: $0.path) }
@@ -148,11 +167,12 @@ package struct OutputTakeover: Sendable {
         var renamed: [OutputRecord] = []
         for target in targets {
             for (part, output) in target.files.outputs.enumerated() where output.isOutput {
-                if let own = freshness.record(at: output.path) {
+                let prior = freshness.priorOutputs[PathKey(output.path)]
+                if prior == nil, let own = freshness.record(at: output.path) {
                     guard PathKey(own.input) != PathKey(target.files.input), !OutputLookup.inputMayExist(at: own.input)
                     else { continue }
                     renamed.append(own.of(target.files, part: part))
-                } else if let prior = freshness.priorOutputs[PathKey(output.path)] {
+                } else if let prior {
                     guard prior.origin != .owned else {
                         owned.append(prior)
                         continue

@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 /// Why a job cannot start. Only folders have been listed so far; no file was read or written.
 package enum PlanError: Error, Hashable, Sendable {
@@ -54,6 +54,15 @@ package enum PlanError: Error, Hashable, Sendable {
             .receiptInTheWay,
             .nameTooLong, .formatUnknown:
             false
+        }
+    }
+
+    /// The outcome of a command that needs the plan.
+    package var outcome: RunOutcome {
+        switch self {
+        case .unreadableFolder: .storage
+        case _ where isMissingInput: .missingInput
+        default: .badManifest
         }
     }
 

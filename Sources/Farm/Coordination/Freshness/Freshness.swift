@@ -35,7 +35,8 @@ package struct Freshness: Sendable {
     /// The records by input, for jobs whose output names depend on the pictures' headers.
     private let published: [PathKey: [OutputRecord]]
     private let broken: [PictureKey: BrokenRecord]
-    /// Outputs of other jobs at the paths of this job's outputs.
+    /// Outputs of other jobs at the paths of this job's outputs: those that this job does not know, and those that another job has
+    /// published since.
     package private(set) var priorOutputs: [PathKey: PriorOutput] = [:]
     package let recipes: RecipeTable
 
@@ -219,6 +220,9 @@ extension Freshness {
                         ?? noRecord)
         }
         guard let stamp = output.stamp else { return .render(.nothing, absence(of: output.path)) }
+        if let prior = priorOutputs[PathKey(output.path)] {
+            return .kept(prior.reason + staleness(of: prior.record, frame))
+        }
         guard let input = hasChanged(frame, since: record, findings) else {
             // Input and output are requested together, so that a frame's files are read once.
             let isToBeRead = isEdited(output.path, stamp, since: record, findings, isReplaced: true) == nil

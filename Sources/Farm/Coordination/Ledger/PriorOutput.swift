@@ -5,8 +5,8 @@ import Planning
 import SafeFiles
 import WorkerProtocol
 
-/// An output at one of the job's paths of which the job has no record. Another job published it, or this job
-/// did under another name, or at another path.
+/// An output at one of the job's paths that is not the job's latest. Another job published it, or this job did under another name,
+/// or at another path.
 package struct PriorOutput: Hashable, Sendable {
     /// Its record, with its present path.
     package let record: OutputRecord
@@ -136,6 +136,21 @@ package struct PriorLookup: Sendable {
             }
         }
         return found
+    }
+
+    /// The outputs among these that another job has published since this job did, with other bytes.
+    ///
+    /// - Parameter rewritten: outputs that this job knows, and that were written since.
+    package func outputs(
+        rewritten: [FrameFiles.Output], _ freshness: Freshness, jobName: JobName
+    ) throws -> [PathKey: PriorOutput] {
+        let stamps = Dictionary(rewritten.map { (PathKey($0.path), $0.stamp) }) { first, _ in first }
+        return try outputs(rewritten, jobName: jobName).filter { path, prior in
+            guard prior.publishedPath == nil, let stamp = stamps[path] ?? nil else { return false }
+            let latest = prior.record.file
+            return stamp.isUntouched(since: latest.stamp)
+                && latest.digest != freshness.record(at: path.path)?.file.digest
+        }
     }
 
     private static func name(in manifest: String, _ jobName: JobName) -> String? {

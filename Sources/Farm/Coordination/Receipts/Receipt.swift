@@ -323,7 +323,7 @@ enum ReceiptFile {
     /// The record of an output of which only the receipt is known.
     static func output(at path: String) -> RecordedOutput? {
         guard case .receipt(let receipt) = inspect(beside: path) else { return nil }
-        return RecordedOutput(record: receipt.record(at: path), job: receipt.job.name, recipe: nil)
+        return RecordedOutput(record: receipt.record(at: path), job: receipt.job.name, manifest: nil, recipe: nil)
     }
 }
 

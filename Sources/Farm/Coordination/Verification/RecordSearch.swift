@@ -22,8 +22,12 @@ package struct RecordSearch: Sendable {
     /// All outputs of a job, sorted by path.
     package func outputs(of job: JobSpec, folders: [String]) throws -> [RecordedOutput] {
         let contents = try Ledger.inspect(state: state, job: job, folders: folders)
-        return contents.records.map { RecordedOutput(record: $0, job: job.name, recipe: contents.recipes[$0.recipe]) }
-            .sorted { PathKey($0.record.path) < PathKey($1.record.path) }
+        return contents.records.map {
+            RecordedOutput(
+                record: $0, job: job.name, manifest: job.manifestPath, recipe: contents.recipes[$0.recipe],
+                isOfJob: true)
+        }
+        .sorted { PathKey($0.record.path) < PathKey($1.record.path) }
     }
 
     /// The output at a path, or all outputs below it, sorted by path. Empty if none is known.
@@ -105,7 +109,10 @@ package struct RecordSearch: Sendable {
         return try store.read { reader in
             let found = try body(reader)
             let recipes = found.isEmpty ? [:] : try reader.recipes()
-            return found.map { RecordedOutput(record: $0.record, job: $0.job, recipe: recipes[$0.record.recipe]) }
+            return found.map {
+                RecordedOutput(
+                    record: $0.record, job: $0.job, manifest: $0.manifest, recipe: recipes[$0.record.recipe])
+            }
         }
     }
 
@@ -130,8 +137,23 @@ package struct RecordedOutput: Hashable, Sendable {
     package let record: OutputRecord
     /// The name of the job that published it.
     package let job: String
+    /// The real path of that job's manifest; nil if only a receipt is known.
+    package let manifest: String?
     /// The text of its recipe; nil if only a receipt is known.
     package let recipe: String?
+    /// Whether the outputs of this job were asked for, and not whatever is at a path.
+    package let isOfJob: Bool
+
+    init(record: OutputRecord, job: String, manifest: String?, recipe: String?, isOfJob: Bool = false) {
+        (self.record, self.job, self.manifest, self.recipe) = (record, job, manifest, recipe)
+        self.isOfJob = isOfJob
+    }
+
+    /// Whether another record of this path answers the question for this one.
+    func mayBe(_ other: RecordedOutput) -> Bool {
+        guard isOfJob, let manifest, let others = other.manifest else { return !isOfJob || job == other.job }
+        return job == other.job && PathKey(manifest) == PathKey(others)
+    }
 }
 
 /// A cache of the indexes that were read, for the outputs of all jobs: many outputs are looked up in one index.
@@ -157,7 +179,8 @@ private final class IndexCache: Sendable {
             let record = output.record(
                 in: folder, recipe: RecipeID(index: output.recipe), encodings: contents.encodings)
             return RecordedOutput(
-                record: record, job: contents.jobs[key]?.name ?? "", recipe: contents.recipes[output.recipe])
+                record: record, job: contents.jobs[key]?.name ?? "", manifest: contents.jobs[key]?.manifest,
+                recipe: contents.recipes[output.recipe])
         }
         return Dictionary(outputs.map { (PathKey($0.record.path), $0) }) { $1 }
     }

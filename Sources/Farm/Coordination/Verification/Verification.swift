@@ -102,9 +102,16 @@ package struct Verification {
         let known = try search.records(at: suspects.map(\.output.record.path))
         return suspects.compactMap { suspect in
             let key = PathKey(suspect.output.record.path)
-            let outputs = known[key] ?? []
+            let all = known[key] ?? []
+            let outputs = all.filter(suspect.output.mayBe)
             if let same = outputs.first(where: { $0.record.file.digest == suspect.found?.digest }) {
                 found[key] = VerifiedOutput(output: same, condition: .asPublished, found: suspect.found)
+                return nil
+            }
+            if let other = all.first(where: { $0.record.file.digest == suspect.found?.digest }) {
+                found[key] = VerifiedOutput(
+                    output: suspect.output, condition: .replaced(by: other.job, of: other.manifest),
+                    found: suspect.found)
                 return nil
             }
             guard let latest = outputs.first else {
@@ -167,6 +174,8 @@ package enum OutputCondition: Hashable, Sendable {
     case swapped(with: String)
     /// It has the bytes of another output, and that output does not have its bytes.
     case copied(of: String)
+    /// Another job published it since. That job's name and its manifest, if it is known.
+    case replaced(by: String, of: String?)
     /// It could not be read. The value is the reason.
     case unreadable(String)
 

@@ -122,15 +122,25 @@ package struct JobPreparation: Sendable {
 
     /// Finds the earlier job that published outputs which this job does not know.
     private func findPriorOutputs(_ prepared: inout PreparedJob) async throws {
-        guard prepared.job.existing == .update, !isForced, let search = prepared.contents.priorLookup else { return }
-        let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
-        let priors = try await Blocking.run { try search.outputs(unknown, jobName: jobName) }
+        guard prepared.job.existing == .update, !isForced else { return }
+        let priors = try await priorOutputs(prepared)
         guard !priors.isEmpty else { return }
         let freshness = prepared.freshness.knowing(priors)
         prepared.freshness = freshness
         prepared.targets = prepared.targets.map { target in
             guard target.files.outputs.contains(where: { priors[PathKey($0.path)] != nil }) else { return target }
             return target.decided(freshness.verdict(of: target.files))
+        }
+    }
+
+    /// The outputs of other jobs at this job's paths, as far as they are recognised without reading them.
+    func priorOutputs(_ prepared: PreparedJob) async throws -> [PathKey: PriorOutput] {
+        guard let search = prepared.contents.priorLookup else { return [:] }
+        let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
+        return try await Blocking.run { [targets = prepared.targets, freshness = prepared.freshness] in
+            let rewritten = OutputTakeover.rewritten(targets, freshness)
+            let replaced = try search.outputs(rewritten: rewritten, freshness, jobName: jobName)
+            return try search.outputs(unknown, jobName: jobName).merging(replaced) { first, _ in first }
         }
     }
 
@@ -148,7 +158,11 @@ package struct JobPreparation: Sendable {
         guard let search = prepared.contents.priorLookup else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)
-        return prepared.freshness.knowing(try search.outputs(unknown, findings: findings, jobName: jobName))
+        let known = prepared.freshness
+        let rewritten = OutputTakeover.rewritten(prepared.targets, known)
+        let replaced = try search.outputs(rewritten: rewritten, known, jobName: jobName)
+        return known.knowing(
+            try search.outputs(unknown, findings: findings, jobName: jobName).merging(replaced) { first, _ in first })
     }
 
     /// Nil unless the run makes everything again. A `penumbra retry` does not: it repeats some frames.
@@ -320,7 +334,7 @@ package struct JobPreparation: Sendable {
     package func refusal(_ problem: PlanError, _ job: JobSpec) -> FarmError {
         let manifest = PathText.shown(job.manifestPath, from: folder)
         return FarmError(
-            problem.isMissingInput ? .missingInput : .badManifest,
+            problem.outcome,
             "\(manifest): error: \(front.map(problem.message(in:)) ?? problem.message)")
     }
 

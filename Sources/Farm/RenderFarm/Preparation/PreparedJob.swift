@@ -52,6 +52,9 @@ package struct PreparedJob: Sendable {
         }
     }
 
+    /// Throws if the index that the manifest asks for would replace another file.
+    package func refuseForeignIndex() throws(FarmError) { _ = try IndexFile(self) }
+
     /// Moves frames that earlier runs had no time for to the end. Otherwise those behind them would never get their turn.
     mutating func putLast(_ inputs: Set<PathKey>) {
         guard !inputs.isEmpty else { return }

@@ -65,6 +65,16 @@ package struct ReportFile {
         }
         shown = path
         try refuseForeign()
+        switch kind {
+        case .page, .metrics:
+            do throws(FileError) {
+                try WritableFolder.refuseForbidden(PathText.folder(of: self.path))
+            } catch {
+                throw storageError(error)
+            }
+        // A job whose outputs are all up to date does not write its index.
+        case .index: break
+        }
     }
 
     private func refuseForeign() throws(FarmError) {
@@ -161,10 +171,15 @@ package struct ReportFile {
         // If the old file cannot be read, the next line says why.
         guard (try? holds(bytes)) != true else { return }
         try refuseForeign()
-        do {
-            try AtomicFile.write(bytes, to: path, by: try temporary())
-        } catch let error as FileError {
-            throw storageError(error)
+        let temporary = try temporary()
+        do throws(FileError) {
+            try AtomicFile.write(bytes, to: path, by: temporary)
+        } catch {
+            // The user knows nothing of the temporary file.
+            let path = error.path == temporary ? path : error.path
+            throw storageError(
+                FileError(
+                    path: path, code: error.code, action: error.action, reason: error.reason, remedy: error.remedy))
         }
     }
 

@@ -159,9 +159,10 @@ struct JobAdoption {
         let files = Adoption.files(of: candidates)
         let findings = try await context.preparation.findings(of: files, spec)
         let headers = try await context.preparation.headers(of: files, spec)
+        let priors = try await context.preparation.priorOutputs(prepared)
         let adoption = try await Blocking.run {
             let adoption = try Adoption(
-                prepared.targets, findings: findings, headers: headers, tracker: job.tracker())
+                prepared.targets, findings: findings, headers: headers, tracker: job.tracker(), priorOutputs: priors)
             try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
             return adoption
         }

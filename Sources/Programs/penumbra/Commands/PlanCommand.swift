@@ -85,7 +85,8 @@ struct PlanCommand: AsyncParsableCommand {
                 show(prepared, PlanText(prepared, farm.runSettings))
                 if let trouble {
                     reporter.complain(trouble)
-                    status = max(status, .someFailed)
+                    // As of a run, which would stop here.
+                    status = max(status, .storage)
                 }
                 for notice in prepared.keptUpgrades { reporter.receive(.notice(.job(prepared.job.name, notice))) }
                 showOrphans(prepared, reporter)
@@ -135,6 +136,7 @@ extension JobPreparation {
         var prepared = try await prepare(job, contents: contents)
         if request.allowsGone { prepared.abandonLost() }
         try check.refuseLostInputs(prepared)
+        try prepared.refuseForeignIndex()
         var trouble: String?
         do throws(FileError) {
             try prepared.refuseForbiddenFolders(recordsOutputs: true)

@@ -12,7 +12,7 @@ enum VerificationText {
     /// - Parameter folder: paths below this folder are shown relative to it.
     static func damage(_ outputs: [VerifiedOutput], folder: String) -> [String] {
         let damaged = outputs.filter(\.condition.isDamage)
-        return ["missing", "truncated", "changed", "swapped", "unreadable"].flatMap { word in
+        return ["missing", "truncated", "changed", "swapped", "replaced", "unreadable"].flatMap { word in
             let group = damaged.filter { $0.condition.word == word }
             return SummaryText.list(
                 "\(Figures.plural(group.count, "output")) \(word)", group.map(\.output.record.path),
@@ -31,6 +31,9 @@ enum VerificationText {
         ]
         if !words.isDisjoint(with: ["truncated", "changed", "swapped"]) {
             remedies.append("if nobody edited such an output on purpose, remove it: the next run renders it again")
+        }
+        if words.contains("replaced") {
+            remedies.append("a replaced output belongs to the other job now: let each job write to a folder of its own")
         }
         if words.contains("missing") { remedies.append("the next run renders a missing output again") }
         return remedies
@@ -92,6 +95,7 @@ extension OutputCondition {
         case .truncated: "truncated"
         case .changed, .copied: "changed"
         case .swapped: "swapped"
+        case .replaced: "replaced"
         case .unreadable: "unreadable"
         }
     }
@@ -106,6 +110,9 @@ extension VerifiedOutput {
         case .truncated(let bytes): return "truncated (\(Figures.count(bytes)) of \(Figures.count(before)) bytes)"
         case .swapped(let other): return "swapped with \(PathText.shown(other, from: folder))"
         case .copied(let other): return "changed (it holds the bytes of \(PathText.shown(other, from: folder)))"
+        case .replaced(let job, let manifest):
+            let place = manifest.map { " of \(PathText.visible($0))" } ?? ""
+            return "replaced: published since by the job '\(PathText.visible(job))'\(place)"
         case .unreadable(let message):
             // The line begins with the path.
             let path = "\(output.record.path): "
@@ -156,7 +163,7 @@ extension RerenderedCondition {
 struct VerifiedLine: JSONLine {
     let event = "verified"
     let path: String
-    /// `as published`, `missing`, `truncated`, `changed`, `swapped`, `unreadable`, `unknown`.
+    /// `as published`, `missing`, `truncated`, `changed`, `swapped`, `replaced`, `unreadable`, `unknown`.
     let state: String
     var job: String?
     /// The file as it is now; nil if it cannot be read.
@@ -168,6 +175,8 @@ struct VerifiedLine: JSONLine {
     var swappedWith: String?
     /// The output whose bytes it has, if the two were not swapped.
     var copyOf: String?
+    /// The job that published it since.
+    var replacedBy: String?
     var message: String?
 
     init(_ output: VerifiedOutput) {
@@ -178,6 +187,7 @@ struct VerifiedLine: JSONLine {
         switch output.condition {
         case .swapped(let other): swappedWith = other
         case .copied(let other): copyOf = other
+        case .replaced(let job, _): replacedBy = job
         case .unreadable(let message): self.message = message
         case .asPublished, .missing, .truncated, .changed: break
         }
