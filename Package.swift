@@ -33,7 +33,7 @@ func module(
 #endif
 
 func rowKernels(_ name: String, _ level: String) -> Target {
-    let wide = level == "x86-64-v4" ? ["-Xcc", "-mprefer-vector-width=512"] : []
+    let wide = level == "x86-64-v4" ? ["-Xcc", "-mprefer-vector-width=512", "-DWIDE_VECTORS"] : []
     let flags = level.isEmpty ? [] : ["-Xcc", "-march=\(level)"] + wide
     return .target(
         name: name, dependencies: ["CShuffles", "CStreaming"], path: "Sources/Pixels/RowKernelLevels/\(name)",

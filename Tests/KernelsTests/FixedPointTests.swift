@@ -15,7 +15,7 @@ struct FixedPointTests {
         return result
     }
 
-    @Test(arguments: [2.5, 3, 4, 5, 6.3, 8, 11, 22, 47], [PixelLayout.gray, .rgb])
+    @Test(arguments: [2.5, 3, 4, 5, 6.3, 8, 11, 22, 47, 49, 100], [PixelLayout.gray, .rgb])
     func `many rates give the slow twin's bytes on every edge and phase`(sigma: Double, layout: PixelLayout) {
         let gaussian = Gaussian(radius: sigma)
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
@@ -68,7 +68,7 @@ struct FixedPointTests {
         }
     }
 
-    @Test(arguments: [0.7, 2.2, 2.5, 3.3, 5, 9, 17, 60], [PixelLayout.grayAlpha, .rgba])
+    @Test(arguments: [0.7, 2.2, 2.5, 3.3, 5, 9, 17, 30, 60], [PixelLayout.grayAlpha, .rgba])
     func `opaque rows take a fast path that gives the general path's bytes`(sigma: Double, layout: PixelLayout) {
         // One pixel that is not opaque, far below, sends the rows near it through the general path.
         let gaussian = Gaussian(radius: sigma)

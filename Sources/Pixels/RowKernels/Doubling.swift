@@ -1,7 +1,7 @@
 import CStreaming
 
 // Twice the rows and columns of a low-rate image: y[n] = 2 · Σ h[n − 2m]·x[m]. Even and odd outputs are weighted sums
-// of the same 2 to 4 neighbours; along columns first, then along rows, then zipped.
+// of the same 1 to 4 neighbours; along columns first, then along rows, then zipped.
 
 /// The neighbours of a low-rate position, from two before to two after it.
 private struct Neighbours {
@@ -15,6 +15,7 @@ private struct Neighbours {
 /// The output at twice the position. Chains of averages round up, and sums of products down, by less than 2 units.
 @inline(__always) private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
     switch Taps.count {
+    case 3: return x.center
     case 4: return average(x.center, average(x.before, x.center))
     case 5: return average(x.center, average(x.center, average(x.before, x.behind)))
     case 6:
@@ -26,9 +27,9 @@ private struct Neighbours {
     }
 }
 
-/// The output after it: the mirror image of the even output, except for 5 taps, whose centre lies on even outputs.
+/// The output after it: the mirror image of the even output, except for 3 and 5 taps, whose centre lies on even outputs.
 @inline(__always) private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
-    if Taps.count == 5 { return average(x.center, x.behind) }
+    if Taps.count == 3 || Taps.count == 5 { return average(x.center, x.behind) }
     return evenOutput(
         Taps.self,
         Neighbours(before2: x.behind2, before: x.behind, center: x.center, behind: x.before, behind2: x.before2))
@@ -107,6 +108,7 @@ private let chunk = 960
     scratch: UnsafeMutablePointer<UInt16>, even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
 ) {
     let (evenRow, oddRow) = (scratch + 64, scratch + 64 + 1216)
+    let half = WordVector(repeating: Taps.areAverages ? 64 : 0)
     let total = count &* Pixels.channels
     var start = 0
     while start < total {
@@ -118,8 +120,8 @@ private let chunk = 960
             penumbra_prefetch(rows[2] + (start &+ x &+ 512))
             penumbra_prefetch(rows[3] + (start &+ x &+ 512))
             let around = neighbours(Taps.self, rows, start &+ x)
-            store(evenOutput(Taps.self, around), evenRow + x)
-            store(oddOutput(Taps.self, around), oddRow + x)
+            store(evenOutput(Taps.self, around) &+ half, evenRow + x)
+            store(oddOutput(Taps.self, around) &+ half, oddRow + x)
             x &+= 32
         }
         if let even { zipToBytes(Pixels.self, Taps.self, evenRow, length, even + 2 &* start) }
@@ -128,19 +130,26 @@ private let chunk = 960
     }
 }
 
-/// Computes the outputs of `count` low-rate values in `row`.
+/// Computes the outputs of `count` low-rate values in `row`. Averages of values that are too large by a half are too large by a half
+/// as well, so that those of 3 to 5 taps round here for nothing: `row` has the half already.
 @inline(__always) private func zipToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ row: UnsafePointer<UInt16>, _ count: Int, _ out: UnsafeMutablePointer<UInt8>
 ) {
-    let half = WordVector(repeating: 64)
+    let half = WordVector(repeating: Taps.areAverages ? 0 : 64)
     var x = 0
     while x < count {
         let around = neighbours(Pixels.self, Taps.self, in: row + x)
         let even = shiftedRight(evenOutput(Taps.self, around) &+ half, by: 7)
         let odd = shiftedRight(oddOutput(Taps.self, around) &+ half, by: 7)
         let target = out + 2 &* x
-        store(narrowed(Pixels.zipLow(even, odd)), target)
-        store(narrowed(Pixels.zipHigh(even, odd)), target + Pixels.block / 2)
+        #if WIDE_VECTORS
+            store(narrowed(Pixels.zipLow(even, odd)), target)
+            store(narrowed(Pixels.zipHigh(even, odd)), target + Pixels.block / 2)
+        #else
+            let (evenBytes, oddBytes) = (narrowed(even), narrowed(odd))
+            store(Pixels.zipLow(evenBytes, oddBytes), target)
+            store(Pixels.zipHigh(evenBytes, oddBytes), target + Pixels.block / 2)
+        #endif
         x &+= Pixels.block / 2
     }
 }

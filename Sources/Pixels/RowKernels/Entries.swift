@@ -26,6 +26,7 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
 ) {
     @inline(__always) func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch taps {
+        case 3: halve(Pixels.self, ThreeTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
         case 4: halve(Pixels.self, FourTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
         case 5: halve(Pixels.self, FiveTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
         case 6: halve(Pixels.self, SixTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
@@ -40,6 +41,19 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
     }
 }
 
+/// See ``quarter(_:_:count:scratch:out:)``.
+@inline(never) public func quarterBytes(
+    _ rows: ByteRows, channels: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,
+    out: UnsafeMutablePointer<UInt16>
+) {
+    switch channels {
+    case 1: quarter(OneChannel.self, rows, count: count, scratch: scratch, out: out)
+    case 2: quarter(TwoChannels.self, rows, count: count, scratch: scratch, out: out)
+    case 3: quarter(ThreeChannels.self, rows, count: count, scratch: scratch, out: out)
+    default: quarter(FourChannels.self, rows, count: count, scratch: scratch, out: out)
+    }
+}
+
 /// See ``double(_:_:_:isOdd:count:scratch:out:)``.
 @inline(never) public func doubleWords(
     _ rows: WordRows, channels: Int, taps: Int, isOdd: Bool, count: Int, scratch: UnsafeMutablePointer<UInt16>,
@@ -47,6 +61,7 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
 ) {
     @inline(__always) func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch taps {
+        case 3: double(Pixels.self, ThreeTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
         case 4: double(Pixels.self, FourTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
         case 5: double(Pixels.self, FiveTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
         case 6: double(Pixels.self, SixTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
@@ -68,6 +83,7 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
 ) {
     @inline(__always) func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch taps {
+        case 3: go(Pixels.self, ThreeTaps.self)
         case 4: go(Pixels.self, FourTaps.self)
         case 5: go(Pixels.self, FiveTaps.self)
         case 6: go(Pixels.self, SixTaps.self)

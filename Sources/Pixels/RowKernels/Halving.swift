@@ -6,7 +6,7 @@ import CStreaming
 
 /// The rows of which output row m is computed, relative to row 2m, are −before … taps − 1 − before.
 ///
-/// - 4 taps: −1 … 2; 5: −2 … 2; 6: −2 … 3; 8: −3 … 4.
+/// - 3 taps: −1 … 1; 4: −1 … 2; 5: −2 … 2; 6: −2 … 3; 8: −3 … 4.
 struct HalvingScratch {
     /// The even and odd columns of one chunk, in the first-level cache.
     let even: UnsafeMutablePointer<UInt16>
@@ -74,7 +74,7 @@ struct HalvingScratch {
     }
 }
 
-/// The vertical weighted sum of a window. For samples it is exact and scaled by the sum of the weights (8, 16, 128). For words
+/// The vertical weighted sum of a window. For samples it is exact and scaled by the sum of the weights (4, 8, 16, 128). For words
 /// it is in 8.7 fixed point, and exact if they are whole samples.
 @inline(__always) private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
     _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ x: Int
@@ -84,6 +84,9 @@ struct HalvingScratch {
     func pair(_ k: Int) -> WordVector { row(k) &+ row(Taps.count &- 1 &- k) }
     if Sample.self == UInt8.self {
         switch Taps.count {
+        case 3:
+            let center = row(1)
+            return pair(0) &+ center &+ center
         case 4:
             let inner = pair(1)
             return pair(0) &+ inner &+ inner &+ inner
@@ -95,6 +98,7 @@ struct HalvingScratch {
         }
     }
     switch Taps.count {
+    case 3: return average(row(1), average(row(0), row(2)))
     case 4: return highProduct(pair(0), 8192) &+ highProduct(pair(1), 24576)
     case 5:
         let center = row(2)
@@ -114,6 +118,11 @@ struct HalvingScratch {
     let channels = Pixels.channels
     let (e, o) = (load(even), load(odd))
     switch Taps.count {
+    case 3:
+        if Sample.self == UInt8.self {
+            return shiftedLeft(load(odd - channels) &+ o &+ e &+ e, by: 3)  // at most 128 · 255
+        }
+        return average(e, average(load(odd - channels), o))
     case 4:
         let outer = load(odd - channels) &+ load(even + channels)
         let inner = e &+ o
@@ -147,6 +156,16 @@ struct HalvingScratch {
 /// All are symmetric, sum to 1, and are their own interpolators (times 2).
 protocol PrefilterTaps {
     static var count: Int { get }
+}
+
+extension PrefilterTaps {
+    /// Whether the outputs at twice the rate are averages of averages.
+    static var areAverages: Bool { @inline(__always) get { count <= 5 } }
+}
+
+/// 1 2 1, over 4.
+enum ThreeTaps: PrefilterTaps {
+    static var count: Int { @inline(__always) get { 3 } }
 }
 
 /// 1 3 3 1, over 8.

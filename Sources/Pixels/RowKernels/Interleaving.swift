@@ -14,6 +14,10 @@ protocol Interleaving {
     static func zipLow(_ e: WordVector, _ o: WordVector) -> WordVector
     /// The second half of that block.
     static func zipHigh(_ e: WordVector, _ o: WordVector) -> WordVector
+    /// The same two halves for samples. Half as many vectors are moved at 256 bits as for words, but at 512 bits the processor has no
+    /// such instruction for bytes.
+    static func zipLow(_ e: ByteVector, _ o: ByteVector) -> ByteVector
+    static func zipHigh(_ e: ByteVector, _ o: ByteVector) -> ByteVector
 }
 
 enum OneChannel: Interleaving {
@@ -40,6 +44,19 @@ enum OneChannel: Interleaving {
 
     @inline(__always) static func zipHigh(_ e: WordVector, _ o: WordVector) -> WordVector {
         WordVector(
+            e[16], o[16], e[17], o[17], e[18], o[18], e[19], o[19], e[20], o[20], e[21], o[21], e[22], o[22], e[23],
+            o[23], e[24], o[24], e[25], o[25], e[26], o[26], e[27], o[27], e[28], o[28], e[29], o[29], e[30], o[30],
+            e[31], o[31])
+    }
+
+    @inline(__always) static func zipLow(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
+            e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3], e[4], o[4], e[5], o[5], e[6], o[6], e[7], o[7], e[8],
+            o[8], e[9], o[9], e[10], o[10], e[11], o[11], e[12], o[12], e[13], o[13], e[14], o[14], e[15], o[15])
+    }
+
+    @inline(__always) static func zipHigh(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
             e[16], o[16], e[17], o[17], e[18], o[18], e[19], o[19], e[20], o[20], e[21], o[21], e[22], o[22], e[23],
             o[23], e[24], o[24], e[25], o[25], e[26], o[26], e[27], o[27], e[28], o[28], e[29], o[29], e[30], o[30],
             e[31], o[31])
@@ -75,6 +92,19 @@ enum TwoChannels: Interleaving {
             o[23], e[24], e[25], o[24], o[25], e[26], e[27], o[26], o[27], e[28], e[29], o[28], o[29], e[30], e[31],
             o[30], o[31])
     }
+
+    @inline(__always) static func zipLow(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
+            e[0], e[1], o[0], o[1], e[2], e[3], o[2], o[3], e[4], e[5], o[4], o[5], e[6], e[7], o[6], o[7], e[8],
+            e[9], o[8], o[9], e[10], e[11], o[10], o[11], e[12], e[13], o[12], o[13], e[14], e[15], o[14], o[15])
+    }
+
+    @inline(__always) static func zipHigh(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
+            e[16], e[17], o[16], o[17], e[18], e[19], o[18], o[19], e[20], e[21], o[20], o[21], e[22], e[23], o[22],
+            o[23], e[24], e[25], o[24], o[25], e[26], e[27], o[26], o[27], e[28], e[29], o[28], o[29], e[30], e[31],
+            o[30], o[31])
+    }
 }
 
 enum ThreeChannels: Interleaving {
@@ -101,6 +131,19 @@ enum ThreeChannels: Interleaving {
 
     @inline(__always) static func zipHigh(_ e: WordVector, _ o: WordVector) -> WordVector {
         WordVector(
+            e[15], e[16], e[17], o[15], o[16], o[17], e[18], e[19], e[20], o[18], o[19], o[20], e[21], e[22], e[23],
+            o[21], o[22], o[23], e[24], e[25], e[26], o[24], o[25], o[26], e[27], e[28], e[29], o[27], o[28], o[29],
+            e[0], e[0])
+    }
+
+    @inline(__always) static func zipLow(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
+            e[0], e[1], e[2], o[0], o[1], o[2], e[3], e[4], e[5], o[3], o[4], o[5], e[6], e[7], e[8], o[6], o[7],
+            o[8], e[9], e[10], e[11], o[9], o[10], o[11], e[12], e[13], e[14], o[12], o[13], o[14], e[0], e[0])
+    }
+
+    @inline(__always) static func zipHigh(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
             e[15], e[16], e[17], o[15], o[16], o[17], e[18], e[19], e[20], o[18], o[19], o[20], e[21], e[22], e[23],
             o[21], o[22], o[23], e[24], e[25], e[26], o[24], o[25], o[26], e[27], e[28], e[29], o[27], o[28], o[29],
             e[0], e[0])
@@ -132,6 +175,19 @@ enum FourChannels: Interleaving {
 
     @inline(__always) static func zipHigh(_ e: WordVector, _ o: WordVector) -> WordVector {
         WordVector(
+            e[16], e[17], e[18], e[19], o[16], o[17], o[18], o[19], e[20], e[21], e[22], e[23], o[20], o[21], o[22],
+            o[23], e[24], e[25], e[26], e[27], o[24], o[25], o[26], o[27], e[28], e[29], e[30], e[31], o[28], o[29],
+            o[30], o[31])
+    }
+
+    @inline(__always) static func zipLow(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
+            e[0], e[1], e[2], e[3], o[0], o[1], o[2], o[3], e[4], e[5], e[6], e[7], o[4], o[5], o[6], o[7], e[8],
+            e[9], e[10], e[11], o[8], o[9], o[10], o[11], e[12], e[13], e[14], e[15], o[12], o[13], o[14], o[15])
+    }
+
+    @inline(__always) static func zipHigh(_ e: ByteVector, _ o: ByteVector) -> ByteVector {
+        ByteVector(
             e[16], e[17], e[18], e[19], o[16], o[17], o[18], o[19], e[20], e[21], e[22], e[23], o[20], o[21], o[22],
             o[23], e[24], e[25], e[26], e[27], o[24], o[25], o[26], o[27], e[28], e[29], e[30], e[31], o[28], o[29],
             o[30], o[31])

@@ -46,6 +46,7 @@ package struct SlowMultirate {
     package func sample(x: Int, y: Int) -> Int { (output[x, y] + 64) >> 7 }
 
     private static func halved(_ image: Image, _ count: Int, level: Int) -> Image {
+        guard count > 3 else { return halvedByAverages(image) }
         let weights = halving[count] ?? []
         let before = (count - 1) / 2
         let first = [4: 0, 5: 0, 6: 1, 8: 2][count] ?? 0
@@ -55,6 +56,15 @@ package struct SlowMultirate {
             symmetricSum(weights) { columnSums[2 * x - before + $0, y] } + (level == 0 ? first : later)
         }
     }
+
+    /// 1 2 1, over 4.
+    private static func halvedByAverages(_ image: Image) -> Image {
+        func middle(_ before: Int, _ center: Int, _ after: Int) -> Int { mean(center, mean(before, after)) }
+        let columnSums = Image { x, y in middle(image[x, 2 * y - 1], image[x, 2 * y], image[x, 2 * y + 1]) }
+        return Image { x, y in middle(columnSums[2 * x - 1, y], columnSums[2 * x, y], columnSums[2 * x + 1, y]) }
+    }
+
+    private static func mean(_ a: Int, _ b: Int) -> Int { (a + b + 1) >> 1 }
 
     /// Pairs are summed, and each product is cut to a whole number.
     private static func symmetricSum(_ weights: [Int], _ value: (Int) -> Int) -> Int {
@@ -86,9 +96,9 @@ package struct SlowMultirate {
     /// Odd outputs are even ones seen in a mirror.
     private static func interpolated(_ count: Int, isOdd: Bool, _ value: (Int) -> Int) -> Int {
         func at(_ distance: Int) -> Int { value(isOdd ? -distance : distance) }
-        func mean(_ a: Int, _ b: Int) -> Int { (a + b + 1) >> 1 }
         func part(_ distance: Int, _ weight: Int) -> Int { (at(distance) * weight) >> 16 }
         switch count {
+        case 3: return isOdd ? mean(at(0), at(-1)) : at(0)
         case 4: return mean(at(0), mean(at(-1), at(0)))
         case 5 where isOdd: return mean(at(0), at(-1))
         case 5: return mean(at(0), mean(at(0), mean(at(-1), at(1))))

@@ -28,6 +28,14 @@ struct RowOperations: Sendable {
         loop(rows.pointers(count: taps), channels, taps, count, bias, scratch.pointer, out.pointer)
     }
 
+    @inline(__always) func quarterBytes(
+        _ rows: borrowing RowList<UInt8>, channels: Int, count: Int, scratch: MutableRow<UInt16>,
+        out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.quarterBytes : isV3 ? RowKernelsV3.quarterBytes : RowKernelsV2.quarterBytes
+        loop(rows.pointers(count: 7), channels, count, scratch.pointer, out.pointer)
+    }
+
     @inline(__always) func doubleWords(
         _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, isOdd: Bool, count: Int,
         scratch: MutableRow<UInt16>, out: MutableRow<UInt16>

@@ -19,6 +19,8 @@ final class FixedPyramid {
     private let vertical: AxisDesign<UInt16>
     private let bytes: ByteSource
     private let source: FixedRows
+    /// The rows for two halvings at once, which give the same bytes; nil if they are made one after the other.
+    private let quartered: FixedRows?
     private let output: PixelRect
     /// Parts of the output's columns, each written at once.
     private let chunks: [Range<Int>]
@@ -78,6 +80,12 @@ final class FixedPyramid {
         source = FixedRows(
             bytes, layout: layout, outputs: x.low[1], reading: Reading(scale: 2, before: 4, after: 5), window: 8,
             operations)
+        // Pixels with alpha may need the halvings of words.
+        quartered =
+            taps.starts(with: [3, 3]) && !layout.hasAlpha
+            ? FixedRows(
+                bytes, layout: layout, outputs: x.low[2], reading: Reading(scale: 4, before: 4, after: 8), window: 8,
+                operations) : nil
         low = (1...levels).map { level in
             let isLast = level == levels
             return RowRing(
@@ -100,6 +108,7 @@ final class FixedPyramid {
     /// only a half.
     private static func bias(taps: Int, isFirst: Bool) -> UInt16 {
         switch taps {
+        case 3: 0  // averages
         case 4: isFirst ? 0 : 2
         case 5: isFirst ? 0 : 3
         case 6: isFirst ? 1 : 3
@@ -217,7 +226,12 @@ extension FixedPyramid {
     private func makeLow(_ index: Int, through y: Int) {
         while low[index].lacks(y) {
             let row = low[index].next
-            if index == 0 { halveSource(row) } else { halveLow(index, row) }
+            switch index {
+            case 0: halveSource(row)
+            case 1:
+                if let quartered { quarter(quartered, row) } else { halveLow(index, row) }
+            default: halveLow(index, row)
+            }
             low[index].pad(row)
             low[index].next = row + 1
         }
@@ -242,6 +256,21 @@ extension FixedPyramid {
                     rows, channels: channels, taps: taps, count: ring.columns.count, bias: bias, scratch: scratch.start,
                     out: ring.row(row))
             })
+    }
+
+    /// Computes a row after two halvings of the samples.
+    private func quarter(_ source: FixedRows, _ row: Int) {
+        let ring = low[1]
+        let rows = horizontal.prefilters[0].window(rowsRead(1, row))
+        bytes.require(rows)
+        source.withRows(
+            rows,
+            bytes: { rows, columns in
+                operations.quarterBytes(
+                    rows, channels: channels, count: columns.count, scratch: scratch.start,
+                    out: ring.pixel(x: columns.lowerBound, y: row))
+            },
+            words: { _ in preconditionFailure("pixels without alpha are read as samples") })
     }
 
     private func halveLow(_ index: Int, _ row: Int) {
@@ -335,7 +364,8 @@ enum ZeroResponse {
     static func multirate(taps: [Int], biases: [UInt16], horizontal: [UInt16], vertical: [UInt16]) -> UInt16 {
         var value = 0
         for (count, bias) in zip(taps, biases) {
-            let weights = halving[count] ?? []
+            // Averages preserve a constant value.
+            guard let weights = halving[count] else { continue }
             let down = weights.reduce(0) { $0 + product(2 * value, $1) }
             value = weights.reduce(Int(bias)) { $0 + product(2 * down, $1) }
         }

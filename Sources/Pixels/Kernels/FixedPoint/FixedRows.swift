@@ -249,7 +249,7 @@ final class PremultipliedRows {
 
 /// The margin that an inner loop reads around its outputs.
 struct Reading {
-    /// Source pixels from one output pixel to the next: 1 or 2.
+    /// Source pixels from one output pixel to the next: 1, 2 or 4.
     let scale: Int
     /// The source pixels that are read before and after `scale` times the output.
     let before: Int
@@ -352,6 +352,7 @@ final class CopiedRows {
 }
 
 extension Int {
-    fileprivate func dividedRoundingDown(by divisor: Int) -> Int { divisor == 2 ? self >> 1 : self }
-    fileprivate func dividedRoundingUp(by divisor: Int) -> Int { divisor == 2 ? (self + 1) >> 1 : self }
+    /// The divisor is a power of two.
+    fileprivate func dividedRoundingDown(by divisor: Int) -> Int { self >> divisor.trailingZeroBitCount }
+    fileprivate func dividedRoundingUp(by divisor: Int) -> Int { (self + divisor - 1).dividedRoundingDown(by: divisor) }
 }

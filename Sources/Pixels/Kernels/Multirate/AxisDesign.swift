@@ -84,7 +84,8 @@ extension AxisDesign<UInt16> {
         case ..<3: .binomial(8)
         case ..<4: .six
         case ..<8: .binomial(5)
-        default: .binomial(4)
+        case ..<24: .binomial(4)
+        default: .binomial(3)
         }
     }
 
@@ -149,7 +150,7 @@ package struct Prefilter: Hashable, Sendable {
     var before: Int { (taps.count - 1) / 2 }
     var after: Int { taps.count / 2 }
     /// The number of low-rate samples that doubling reads on each side of half the position.
-    var doublingReach: Int { taps.count / 4 }
+    var doublingReach: Int { (taps.count + 1) / 4 }
 
     /// The variance, in squared samples of the higher rate.
     package var variance: Double {

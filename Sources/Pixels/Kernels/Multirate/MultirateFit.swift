@@ -204,6 +204,7 @@ package struct RoundingBound: Hashable, Sendable {
 
     private static func halving(_ taps: Int, isFirst: Bool) -> Double {
         switch (taps, isFirst) {
+        case (3, _): 1.5  // two averages on each axis, of which each rounds up by at most half a unit, and the second halves the first
         case (4, true): 0  // integers all the way
         case (5, true): 0.5  // one half is truncated
         case (6, true): 2
@@ -217,6 +218,7 @@ package struct RoundingBound: Hashable, Sendable {
     /// Averages round up by at most half a unit each; sums of 3 or 4 products err by ``products(_:)``. Both axes.
     private static func doubling(_ taps: Int) -> Double {
         switch taps {
+        case 3: 1
         case 4: 1.5
         case 5: 1.75
         default: 4
