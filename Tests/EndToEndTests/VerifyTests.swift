@@ -310,6 +310,22 @@ import Testing
         #expect(counts(result) == "verified 63 outputs: 62 as published, 1 unreadable")
     }
 
+    @Test func `an output that another job has replaced has no other reason, even if its bytes are elsewhere, too`()
+        async throws
+    {
+        try workspace.copy("photos/a.png", to: "photos/twin.png")
+        try workspace.writeOtherJob(radius: "3")
+        #expect(try await Program.run("run", "--force", "other.yaml", in: workspace).code == 0)
+        let result = try await verify("job.yaml")
+        #expect(counts(result) == "verified 3 outputs: 3 replaced")
+        // Nor does it vanish if the database is gone, and the index has the other job alone.
+        try workspace.remove("state")
+        try workspace.corrupt("out/a.png", .truncated(at: 100))
+        let changed = try await verify("other.yaml")
+        #expect(changed.code == 1)
+        #expect(counts(changed) == "verified 4 outputs: 1 truncated, 3 as published")
+    }
+
     @Test func `an output that another job has published since is not this job's any more`() async throws {
         try workspace.writeOtherJob(radius: "3")
         let other = try await Program.run("run", "--force", "other.yaml", in: workspace)

@@ -43,6 +43,32 @@ struct FixedPointTests {
         }
     }
 
+    /// The middle of wide rows is read in place, in parts of 160 pixels of a quarter of the rate.
+    @Test(arguments: [PixelLayout.gray, .rgb])
+    func `two halvings at once give the slow twin's bytes at the seams of wide rows`(layout: PixelLayout) {
+        let design = AxisDesign<UInt16>.fixedPoint(sigma: 49)
+        #expect(design.prefilters.prefix(2).map(\.taps.count) == [3, 3])
+        let rect = PixelRect(x: -5, y: 2, width: 901, height: 3)
+        let picture = Pattern.binaryNoise.picture(rect, layout, seed: 7)
+        let source = KernelSource(picture, Gaussian(radius: 49).halo, TwinEdges.all[0])
+        let result = blurred(49, picture, source).bytes
+        let samples = picture.bytes
+        let weights = design.weights.map { Int($0) }
+        for channel in 0..<layout.channels {
+            let twin = SlowMultirate(
+                source: { x, y in
+                    let (column, row) = (source.columns[clamp: x], source.rows[clamp: y])
+                    return 128 * Int(samples[(row * rect.width + column) * layout.channels + channel])
+                },
+                taps: design.prefilters.map(\.taps.count), horizontal: weights, vertical: weights)
+            let differing = rect.columns.filter { x in
+                let index = (x - rect.x) * layout.channels + channel
+                return Int(result[index]) != twin.sample(x: x, y: rect.y)
+            }
+            #expect(differing == [])
+        }
+    }
+
     @Test(arguments: [0.3, 0.5, 1, 1.7, 2.49], [PixelLayout.gray, .rgb])
     func `a direct FIR gives the slow twin's bytes`(sigma: Double, layout: PixelLayout) {
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)

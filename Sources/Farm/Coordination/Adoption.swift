@@ -81,12 +81,13 @@ package struct Adoption: Sendable {
         var records: [OutputRecord] = []
         for (part, output) in files.outputs.enumerated() where output.isOutput {
             if tracker.isCurrent(output, of: files, findings: findings) { continue }
-            if let prior = owned[PathKey(output.path)] {
-                add(FrameFailure(.output, prior.reason), at: output.path)
-                continue
-            }
             guard case .success(let header) = headers[output.file], let found = findings[output.file] ?? nil else {
                 add(headers[output.file]?.failure, at: output.path)
+                continue
+            }
+            // Another program may have written something else there since.
+            if let prior = owned[PathKey(output.path)], prior.record.file.digest == found.digest {
+                add(FrameFailure(.output, prior.reason), at: output.path)
                 continue
             }
             if let remedy = tracker.outdated(output, digest: found.digest, source: source.digest, published: published)
@@ -151,7 +152,7 @@ package struct OutputTakeover: Sendable {
         targets.flatMap { target in
             target.files.outputs.filter { output in
                 guard let record = freshness.record(at: output.path), let stamp = output.stamp else { return false }
-                return !stamp.isUntouched(since: record.file.stamp)
+                return !stamp.isUntouched(since: record.file.stamp, by: freshness.compare)
             }
         }
     }

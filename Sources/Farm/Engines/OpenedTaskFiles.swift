@@ -84,6 +84,8 @@ package struct SpareScratchFile: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// An order has at most one such file: two would be the same one.
+    ///
     /// - Returns: a descriptor that the caller closes, or a negative error code.
     fileprivate mutating func open(in folder: [UInt8]) -> Int32 {
         dropUnlessEmpty()
@@ -106,7 +108,8 @@ package struct SpareScratchFile: ~Copyable {
         drop()
     }
 
-    private mutating func drop() {
+    /// Gives up the file.
+    package mutating func drop() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
     }

@@ -190,6 +190,8 @@ extension OrderSender {
             case .end: break steps
             }
         }
+        // On NFS a file that is open keeps its folder from being removed.
+        spare.drop()
         written.remove()
         state.withLock { state in
             state.isClosed = true

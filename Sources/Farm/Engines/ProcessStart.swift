@@ -92,8 +92,8 @@ package enum DescriptorLimit {
     package static let own = 56
 
     /// Two pipes and a socket, the process itself, what is open while it starts, and the files of an order: an input, an
-    /// output and one without a name.
-    package static let perWorker = 8
+    /// output and one without a name, which the sender keeps for later orders.
+    package static let perWorker = 9
 
     /// The files of an order that ``perWorker`` contains.
     package static let perOrder = 3

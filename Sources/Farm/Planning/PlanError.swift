@@ -1,4 +1,4 @@
-package import JobModel
+import JobModel
 
 /// Why a job cannot start. Only folders have been listed so far; no file was read or written.
 package enum PlanError: Error, Hashable, Sendable {
@@ -54,15 +54,6 @@ package enum PlanError: Error, Hashable, Sendable {
             .receiptInTheWay,
             .nameTooLong, .formatUnknown:
             false
-        }
-    }
-
-    /// The outcome of a command that needs the plan.
-    package var outcome: RunOutcome {
-        switch self {
-        case .unreadableFolder: .storage
-        case _ where isMissingInput: .missingInput
-        default: .badManifest
         }
     }
 

@@ -50,12 +50,12 @@ extension RunOutcome {
             "A manifest, a value of --set or the config file is wrong. Or a report or an index would replace a file that is "
                 + "none, or another job's. Nothing was started."
         case .missingInput:
-            "A manifest, a picture or a folder is missing, no file matched, or a disk is not mounted."
+            "A manifest, a picture or a folder of inputs is missing or cannot be read, no file matched, or a disk is not mounted."
         case .unavailable:
             "A component does not work: the worker program, a library, a plugin or a cluster. Or a limit of the machine is "
                 + "too low."
         case .storage:
-            "Files or databases cannot be read or written: the disk is full or read-only, a quota is reached, or a right is "
+            "Outputs or databases cannot be read or written: the disk is full or read-only, a quota is reached, or a right is "
                 + "missing."
         case .busy: "Another run of this job, or a run that writes to its folder, is running."
         case .hungUp: "The signal SIGHUP stopped the command."

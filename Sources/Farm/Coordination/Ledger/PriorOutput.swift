@@ -100,18 +100,11 @@ package struct PriorLookup: Sendable {
     ///   - unknown: the outputs that this job does not know, as they are now.
     ///   - findings: what was read of outputs. The others are recognised by size and time.
     package func outputs(
-        _ unknown: [FrameFiles.Output], findings: Freshness.Findings = [:], jobName: JobName
+        _ unknown: [FrameFiles.Output], findings: Freshness.Findings = [:], jobName: @escaping JobName
     ) throws -> [PathKey: PriorOutput] {
         guard !unknown.isEmpty else { return [:] }
-        var manifests: [PathKey: Bool] = [:]
-        /// Whether a manifest is gone or has a job of another name. A manifest that cannot be read still
-        /// exists.
-        func isGone(_ manifest: String, _ name: String) -> Bool {
-            if let known = manifests[PathKey("\(name)/\(manifest)")] { return known }
-            let answer = FileSystem.isGone(manifest) || Self.name(in: manifest, jobName).map { $0 != name } ?? false
-            manifests[PathKey("\(name)/\(manifest)")] = answer
-            return answer
-        }
+        let states = ManifestStates(jobName)
+        let isGone = states.isGone
         var found: [PathKey: PriorOutput] = [:]
         for folder in folders { try readIndex(in: folder, unknown.map(\.path), isGone, &found) }
         guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state)) else { return found }
@@ -142,21 +135,35 @@ package struct PriorLookup: Sendable {
     ///
     /// - Parameter rewritten: outputs that this job knows, and that were written since.
     package func outputs(
-        rewritten: [FrameFiles.Output], _ freshness: Freshness, jobName: JobName
+        rewritten: [FrameFiles.Output], _ freshness: Freshness, jobName: @escaping JobName
     ) throws -> [PathKey: PriorOutput] {
-        let stamps = Dictionary(rewritten.map { (PathKey($0.path), $0.stamp) }) { first, _ in first }
-        return try outputs(rewritten, jobName: jobName).filter { path, prior in
-            guard prior.publishedPath == nil, let stamp = stamps[path] ?? nil else { return false }
-            let latest = prior.record.file
-            return stamp.isUntouched(since: latest.stamp)
-                && latest.digest != freshness.record(at: path.path)?.file.digest
+        guard !rewritten.isEmpty else { return [:] }
+        let states = ManifestStates(jobName)
+        func isLatest(_ record: OutputRecord, _ output: FrameFiles.Output) -> Bool {
+            guard let stamp = output.stamp, stamp.isUntouched(since: record.file.stamp, by: freshness.compare) else {
+                return false
+            }
+            return record.file.digest != freshness.record(at: output.path)?.file.digest
         }
-    }
-
-    private static func name(in manifest: String, _ jobName: JobName) -> String? {
-        // A manifest that cannot be read has no known name.
-        guard let file = try? OpenFile(manifest), let bytes = try? file.next(1 << 20) else { return nil }
-        return jobName(bytes, manifest)
+        var found: [PathKey: PriorOutput] = [:]
+        for folder in folders { try readIndex(in: folder, rewritten.map(\.path), states.isGone, &found) }
+        for output in rewritten {
+            guard let prior = found[PathKey(output.path)], !isLatest(prior.record, output) else { continue }
+            found[PathKey(output.path)] = nil
+        }
+        guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state)) else { return found }
+        try store.read { reader in
+            let recipes = try reader.recipes()
+            for output in rewritten where found[PathKey(output.path)] == nil {
+                let owned = try reader.outputs(at: output.path).first {
+                    !isOwn($0.job, $0.manifest) && isLatest($0.record, output)
+                }
+                guard let owned else { continue }
+                found[PathKey(output.path)] = prior(
+                    owned.record, nil, recipes[owned.record.recipe] ?? "", owned.job, owned.manifest, states.isGone)
+            }
+        }
+        return found
     }
 
     private func readIndex(
@@ -274,5 +281,33 @@ package struct PriorLookup: Sendable {
         return PriorOutput(
             record: record, publishedPath: publishedPath, recipe: recipe, job: name, manifest: manifest,
             origin: origin())
+    }
+}
+
+/// What has become of the manifests of other jobs. Each is looked at once.
+private final class ManifestStates {
+    private struct Key: Hashable {
+        let manifest: PathKey
+        let name: String
+    }
+
+    private var known: [Key: Bool] = [:]
+    private let jobName: PriorLookup.JobName
+
+    init(_ jobName: @escaping PriorLookup.JobName) { self.jobName = jobName }
+
+    /// Whether a manifest is gone or has a job of another name. A manifest that cannot be read still exists.
+    func isGone(_ manifest: String, _ name: String) -> Bool {
+        let key = Key(manifest: PathKey(manifest), name: name)
+        if let known = known[key] { return known }
+        let isGone = FileSystem.isGone(manifest) || nameNow(in: manifest).map { $0 != name } ?? false
+        known[key] = isGone
+        return isGone
+    }
+
+    private func nameNow(in manifest: String) -> String? {
+        // A manifest that cannot be read has no known name.
+        guard let file = try? OpenFile(manifest), let bytes = try? file.next(1 << 20) else { return nil }
+        return jobName(bytes, manifest)
     }
 }

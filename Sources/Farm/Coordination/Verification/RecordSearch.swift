@@ -50,10 +50,15 @@ package struct RecordSearch: Sendable {
 
     private func output(at path: String) throws -> RecordedOutput? {
         if let output = try stored({ try $0.outputs(at: path) }).first { return output }
+        return try indexed(at: path) ?? ReceiptFile.output(at: path)
+    }
+
+    /// The output at a path according to the innermost index that has it.
+    func indexed(at path: String) throws -> RecordedOutput? {
         for folder in Self.folders(above: path) {
             if let output = try indexes.outputs(in: folder)[PathKey(path)] { return output }
         }
-        return ReceiptFile.output(at: path)
+        return nil
     }
 
     /// All records of these paths at one moment, including those of outputs that are about to be published.
@@ -142,7 +147,7 @@ package struct RecordedOutput: Hashable, Sendable {
     /// The text of its recipe; nil if only a receipt is known.
     package let recipe: String?
     /// Whether the outputs of this job were asked for, and not whatever is at a path.
-    package let isOfJob: Bool
+    package internal(set) var isOfJob: Bool
 
     init(record: OutputRecord, job: String, manifest: String?, recipe: String?, isOfJob: Bool = false) {
         (self.record, self.job, self.manifest, self.recipe) = (record, job, manifest, recipe)

@@ -100,7 +100,7 @@ package struct Verification {
         _ suspects: [VerifiedOutput], _ found: inout [PathKey: VerifiedOutput]
     ) throws -> [RecordedOutput] {
         let known = try search.records(at: suspects.map(\.output.record.path))
-        return suspects.compactMap { suspect in
+        return try suspects.compactMap { suspect in
             let key = PathKey(suspect.output.record.path)
             let all = known[key] ?? []
             let outputs = all.filter(suspect.output.mayBe)
@@ -108,23 +108,35 @@ package struct Verification {
                 found[key] = VerifiedOutput(output: same, condition: .asPublished, found: suspect.found)
                 return nil
             }
-            if let other = all.first(where: { $0.record.file.digest == suspect.found?.digest }) {
+            let other = try all.first { $0.record.file.digest == suspect.found?.digest } ?? replacement(of: suspect)
+            if let other {
                 found[key] = VerifiedOutput(
                     output: suspect.output, condition: .replaced(by: other.job, of: other.manifest),
                     found: suspect.found)
                 return nil
             }
-            guard let latest = outputs.first else {
-                found[key] = nil
+            guard var latest = outputs.first else {
+                // A run has removed it, unless the search knows only another job's output here.
+                if all.isEmpty { found[key] = nil }
                 return nil
             }
+            latest.isOfJob = suspect.output.isOfJob
             return outputs.contains { $0.record.file.digest == suspect.output.record.file.digest } ? nil : latest
         }
     }
 
+    /// The output of another job that an index has in this one's place, if the file has its bytes. A job with another state folder is in no
+    /// database of ours.
+    private func replacement(of suspect: VerifiedOutput) throws -> RecordedOutput? {
+        guard suspect.output.isOfJob, let other = try search.indexed(at: suspect.output.record.path),
+            other.record.file.digest == suspect.found?.digest, !suspect.output.mayBe(other)
+        else { return nil }
+        return other
+    }
+
     /// Finds out whether changed outputs have the bytes of other outputs.
     private mutating func nameSwapped(_ loop: () -> RunLoop) async throws {
-        let foundDigests = Set(outputs.filter(\.condition.isDamage).compactMap(\.found?.digest))
+        let foundDigests = Set(outputs.filter(\.condition.isUnexplained).compactMap(\.found?.digest))
         guard stop == nil, !foundDigests.isEmpty else { return }
         var owners = try search.paths(of: foundDigests)
         for output in outputs where foundDigests.contains(output.output.record.file.digest) {
@@ -132,7 +144,7 @@ package struct Verification {
         }
         // Thousands of damaged outputs may have the same bytes. The paths are sorted once for each digest.
         let published = owners.mapValues { Set($0.map(PathKey.init)).sorted() }
-        let damaged = outputs.indices.filter { outputs[$0].condition.isDamage && outputs[$0].found != nil }
+        let damaged = outputs.indices.filter { outputs[$0].condition.isUnexplained && outputs[$0].found != nil }
         func others(_ index: Int) -> some Sequence<PathKey> {
             let own = PathKey(outputs[index].output.record.path)
             return (outputs[index].found.flatMap { published[$0.digest] } ?? []).lazy.filter { $0 != own }
@@ -180,6 +192,11 @@ package enum OutputCondition: Hashable, Sendable {
     case unreadable(String)
 
     package var isDamage: Bool { self != .asPublished }
+
+    /// Whether nobody knows yet where the bytes come from.
+    fileprivate var isUnexplained: Bool {
+        if case .replaced = self { false } else { isDamage }
+    }
 
     /// - Parameter found: what a worker read.
     init(of record: FileFacts, found: FileFacts, isFolder: Bool) {

@@ -158,11 +158,12 @@ package struct JobPreparation: Sendable {
         guard let search = prepared.contents.priorLookup else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)
-        let known = prepared.freshness
-        let rewritten = OutputTakeover.rewritten(prepared.targets, known)
-        let replaced = try search.outputs(rewritten: rewritten, known, jobName: jobName)
-        return known.knowing(
-            try search.outputs(unknown, findings: findings, jobName: jobName).merging(replaced) { first, _ in first })
+        return try await Blocking.run { [targets = prepared.targets, known = prepared.freshness] in
+            let rewritten = OutputTakeover.rewritten(targets, known)
+            let replaced = try search.outputs(rewritten: rewritten, known, jobName: jobName)
+            let moved = try search.outputs(unknown, findings: findings, jobName: jobName)
+            return known.knowing(moved.merging(replaced) { first, _ in first })
+        }
     }
 
     /// Nil unless the run makes everything again. A `penumbra retry` does not: it repeats some frames.
@@ -334,7 +335,7 @@ package struct JobPreparation: Sendable {
     package func refusal(_ problem: PlanError, _ job: JobSpec) -> FarmError {
         let manifest = PathText.shown(job.manifestPath, from: folder)
         return FarmError(
-            problem.outcome,
+            problem.isMissingInput ? .missingInput : .badManifest,
             "\(manifest): error: \(front.map(problem.message(in:)) ?? problem.message)")
     }
 

@@ -276,15 +276,8 @@ package enum InputArgument {
         package func error(_ words: (String) -> String) -> FarmError {
             switch self {
             case .system(let code):
-                FarmError(Self.outcome(for: code), words(String(cString: strerror(code))) + Self.remedy(for: code))
+                FarmError(.missingInput, words(String(cString: strerror(code))) + Self.remedy(for: code))
             case .stopped(let reason): FarmError(RunOutcome(reason), reason.message())
-            }
-        }
-
-        private static func outcome(for code: Int32) -> RunOutcome {
-            switch code {
-            case ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, ENXIO: .missingInput
-            default: .storage
             }
         }
 

@@ -65,15 +65,14 @@ package struct ReportFile {
         }
         shown = path
         try refuseForeign()
-        switch kind {
-        case .page, .metrics:
-            do throws(FileError) {
-                try WritableFolder.refuseForbidden(PathText.folder(of: self.path))
-            } catch {
-                throw storageError(error)
-            }
-        // A job whose outputs are all up to date does not write its index.
-        case .index: break
+    }
+
+    /// Throws if the rights of its folder, or something in the folder's place, forbid the file.
+    func refuseForbidden() throws(FarmError) {
+        do throws(FileError) {
+            try WritableFolder.refuseForbidden(PathText.folder(of: path))
+        } catch {
+            throw storageError(error)
         }
     }
 

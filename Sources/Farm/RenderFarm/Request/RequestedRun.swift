@@ -83,6 +83,8 @@ package struct RequestedRun {
             var reports = RunReports()
             reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
             reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
+            try reports.page?.refuseForbidden()
+            try reports.metrics?.refuseForbidden()
             let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
             var farm = Farm(try settings ?? Settings.load(request))
             farm.runName = name

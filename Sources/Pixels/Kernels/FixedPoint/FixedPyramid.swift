@@ -86,11 +86,12 @@ final class FixedPyramid {
             ? FixedRows(
                 bytes, layout: layout, outputs: x.low[2], reading: Reading(scale: 4, before: 4, after: 8), window: 8,
                 operations) : nil
+        let skipsFirst = quartered != nil
         low = (1...levels).map { level in
             let isLast = level == levels
             return RowRing(
                 columns: x.low[level], rows: y.low[level], channels: layout.channels,
-                capacity: isLast ? 2 * vertical.radius + Self.batch + 1 : 8,
+                capacity: isLast ? 2 * vertical.radius + Self.batch + 1 : level == 1 && skipsFirst ? 1 : 8,
                 margin: Self.margin + (isLast ? x.excess : 0))
         }
         up = (1...levels).map { level in

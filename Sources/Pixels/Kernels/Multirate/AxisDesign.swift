@@ -1,4 +1,5 @@
 import Raster
+import Synchronization
 
 /// The computation of a Gaussian along one axis: halvings, a FIR with symmetric weights at the lowest rate, doublings.
 package struct AxisDesign<Weight: Hashable & Sendable>: Hashable, Sendable {
@@ -43,49 +44,62 @@ extension AxisDesign<UInt16> {
     ///
     /// - Parameter sigma: the standard deviation in samples, at least 0.
     package static func fixedPoint(sigma: Double) -> AxisDesign {
+        fixedPointDesigns.design(sigma: sigma) { computedFixedPoint(sigma: sigma) }
+    }
+
+    private static func computedFixedPoint(sigma: Double) -> AxisDesign {
         guard sigma >= crossings[0] else {
             // Both tails beyond 3.5·σ + ½ together have a weight below 5e-4.
             let radius = max(0, Int((3.5 * sigma - 0.5).rounded(.up)))
             return AxisDesign(prefilters: [], weights: quantized(SymmetricTaps.gaussian(sigma: sigma, radius: radius)))
         }
         var last = AxisDesign(prefilters: [], weights: [])
-        for crossing in crossings {
-            let prefilters = prefilters(sigma, crossing: crossing)
-            let fit = MultirateFit(sigma: sigma, prefilters: prefilters)
-            for radius in 2...MultirateFit.longestRadius {
-                last = AxisDesign(prefilters: prefilters, weights: quantized(fit.weights(radius: radius)))
-                let error = fit.worstError(last.weights.map { Double($0) / 65536 })
-                if RoundingBound(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
-                    return last
+        for light in lightest {
+            let longest = light == lightest.last ? MultirateFit.longestRadius : Self.longestRadius
+            for crossing in crossings {
+                let prefilters = prefilters(sigma, crossing: crossing, light: light)
+                let fit = MultirateFit(sigma: sigma, prefilters: prefilters)
+                for radius in 2...longest {
+                    last = AxisDesign(prefilters: prefilters, weights: quantized(fit.weights(radius: radius)))
+                    let error = fit.worstError(last.weights.map { Double($0) / 65536 })
+                    if RoundingBound(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
+                        return last
+                    }
                 }
             }
         }
         return last
     }
 
+    /// The standard deviations, at the rate of a level, from which on 3 taps are tried. The second one is for a few standard deviations for
+    /// which the first one leaves no design below the bound.
+    private static let lightest = [24.0, 48]
+
+    /// The longest radius of a design that may have the fewest taps.
+    private static let longestRadius = 8
+
     /// The standard deviations, at the rate of a level, from which on the rate is halved once more. Below the first one a
     /// direct FIR is cheaper than any sufficiently accurate prefilter. The second one applies to many levels, whose rounding
     /// errors leave less tolerance for the kernel.
     private static let crossings = [2.5, 2.75]
 
-    private static func prefilters(_ sigma: Double, crossing: Double) -> [Prefilter] {
+    private static func prefilters(_ sigma: Double, crossing: Double, light: Double) -> [Prefilter] {
         var prefilters: [Prefilter] = []
         var local = sigma
         while local >= crossing {
-            prefilters.append(prefilter(local))
+            prefilters.append(local >= light ? .binomial(3) : prefilter(local))
             local /= 2
         }
         return prefilters
     }
 
-    /// The shortest prefilter with sufficiently small aliasing.
+    /// The shortest prefilter with sufficiently small aliasing, but for 3 taps.
     private static func prefilter(_ sigma: Double) -> Prefilter {
         switch sigma {
         case ..<3: .binomial(8)
         case ..<4: .six
         case ..<8: .binomial(5)
-        case ..<24: .binomial(4)
-        default: .binomial(3)
+        default: .binomial(4)
         }
     }
 
@@ -109,6 +123,10 @@ extension AxisDesign<Float> {
     /// A design for 16-bit and floating-point samples and linear light. It has the shortest FIR for which the kernel's error
     /// is below 1e-4. `DesignTests` check that there is one.
     package static func floating(sigma: Double) -> AxisDesign {
+        floatingDesigns.design(sigma: sigma) { computedFloating(sigma: sigma) }
+    }
+
+    private static func computedFloating(sigma: Double) -> AxisDesign {
         var prefilters: [Prefilter] = []
         var local = sigma
         while local >= crossing {
@@ -136,6 +154,27 @@ extension AxisDesign<Float> {
         case ..<14: .binomial(6)
         default: .binomial(4)
         }
+    }
+}
+
+private let fixedPointDesigns = LatestDesigns<UInt16>()
+private let floatingDesigns = LatestDesigns<Float>()
+
+/// The designs that this process has computed last. Each task makes its chain anew, and the designs of a large radius take several
+/// milliseconds, longer than all the rest of a small picture.
+private final class LatestDesigns<Weight: Hashable & Sendable>: Sendable {
+    private let designs = Mutex<[Double: AxisDesign<Weight>]>([:])
+    /// A sweep has fewer. If there are more, all are forgotten.
+    private static var most: Int { 64 }
+
+    func design(sigma: Double, _ compute: () -> AxisDesign<Weight>) -> AxisDesign<Weight> {
+        if let known = designs.withLock({ $0[sigma] }) { return known }
+        let design = compute()
+        designs.withLock { designs in
+            if designs.count >= Self.most { designs = [:] }
+            designs[sigma] = design
+        }
+        return design
     }
 }
 

@@ -85,8 +85,7 @@ struct PlanCommand: AsyncParsableCommand {
                 show(prepared, PlanText(prepared, farm.runSettings))
                 if let trouble {
                     reporter.complain(trouble)
-                    // As of a run, which would stop here.
-                    status = max(status, .storage)
+                    status = max(status, .someFailed)
                 }
                 for notice in prepared.keptUpgrades { reporter.receive(.notice(.job(prepared.job.name, notice))) }
                 showOrphans(prepared, reporter)

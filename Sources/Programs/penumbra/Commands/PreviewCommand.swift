@@ -221,7 +221,7 @@ extension PreviewCommand {
             return frame.input
         } catch let problem as PlanError {
             throw FarmError(
-                problem.outcome,
+                problem.isMissingInput ? .missingInput : .badManifest,
                 "\(PathText.visible(manifest)): error: \(problem.message(in: manifestPath == nil ? .preview : .submission))"
             )
         }
