@@ -204,7 +204,8 @@ package struct RoundingBound: Hashable, Sendable {
 
     private static func halving(_ taps: Int, isFirst: Bool) -> Double {
         switch (taps, isFirst) {
-        case (3, _): 1.5  // two averages on each axis, of which each rounds up by at most half a unit, and the second halves the first
+        // Two averages on each axis round up by at most half a unit each, and the second one halves what the first one added.
+        case (3, _): 1.5
         case (4, true): 0  // integers all the way
         case (5, true): 0.5  // one half is truncated
         case (6, true): 2
