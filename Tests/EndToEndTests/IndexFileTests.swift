@@ -63,6 +63,8 @@ import Testing
                    = give each job an index of its own
 
                 """)
+        let planned = try await Program.run("plan", "job.yaml", "other.yaml", in: workspace)
+        #expect((planned.code, planned.errors) == (both.code, both.errors))
         #expect(workspace.files(below: "web") == [])
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
         let plan = try await Program.run("plan", "other.yaml", in: workspace)

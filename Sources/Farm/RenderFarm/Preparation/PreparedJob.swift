@@ -52,8 +52,14 @@ package struct PreparedJob: Sendable {
         }
     }
 
-    /// Throws if the index that the manifest asks for would replace another file.
-    package func refuseForeignIndex() throws(FarmError) { _ = try IndexFile(self) }
+    /// Throws if an index that a manifest asks for would replace another file, or the index of another of these jobs.
+    package static func refuseIndexes(of jobs: [PreparedJob]) throws(FarmError) {
+        var indexes: [IndexFile] = []
+        for job in jobs {
+            if let index = try IndexFile(job) { indexes.append(index) }
+        }
+        try IndexFile.refuseShared(indexes)
+    }
 
     /// Moves frames that earlier runs had no time for to the end. Otherwise those behind them would never get their turn.
     mutating func putLast(_ inputs: Set<PathKey>) {

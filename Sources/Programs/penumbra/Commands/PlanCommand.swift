@@ -71,6 +71,7 @@ struct PlanCommand: AsyncParsableCommand {
                     continue
                 }
             }
+            try PreparedJob.refuseIndexes(of: planned.filter { $0.trouble == nil }.map(\.job))
             var status = RunOutcome.done
             let collisions = try SharedOutputs.problems(of: planned.map(\.job), folder: reporter.folder)
             for ((job, trouble), problems) in zip(planned, collisions) {
@@ -135,7 +136,6 @@ extension JobPreparation {
         var prepared = try await prepare(job, contents: contents)
         if request.allowsGone { prepared.abandonLost() }
         try check.refuseLostInputs(prepared)
-        try prepared.refuseForeignIndex()
         var trouble: String?
         do throws(FileError) {
             try prepared.refuseForbiddenFolders(recordsOutputs: true)
