@@ -73,6 +73,16 @@ struct DesignTests {
         }
     }
 
+    @Test func `a design that was forgotten is computed again, and is the same`() {
+        let first = (AxisDesign<UInt16>.fixedPoint(sigma: 12.25), AxisDesign<Float>.floating(sigma: 12.25))
+        for sigma in 5..<75 {
+            _ = AxisDesign<UInt16>.fixedPoint(sigma: Double(sigma))
+            _ = AxisDesign<Float>.floating(sigma: Double(sigma))
+        }
+        #expect(AxisDesign<UInt16>.fixedPoint(sigma: 12.25) == first.0)
+        #expect(AxisDesign<Float>.floating(sigma: 12.25) == first.1)
+    }
+
     @Test func `prefilters keep a flat image flat`() {
         for prefilter in [Prefilter.six, .binomial(3), .binomial(4), .binomial(5), .binomial(8), .binomial(10)] {
             let even = prefilter.taps.enumerated().filter { $0.offset % 2 == 0 }.map(\.element).reduce(0, +)
