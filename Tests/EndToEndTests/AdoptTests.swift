@@ -101,13 +101,15 @@ import Testing
         let refused = try await Program.run("adopt", "other.yaml", in: workspace)
         #expect(refused.code == 1)
         #expect(refused.output == "other: 0 frames adopted\n")
+        let reason =
+            "published by the job 'test' of \(workspace.path)/job.yaml, which is still there; write to another folder, or remove "
+            + "that manifest and give 'penumbra adopt --moved'"
         #expect(
             refused.errors == """
-                other: not adopted because of 3 files: published by the job 'test' of \(workspace.path)/job.yaml, which is still \
-                there; write to another folder, or remove that manifest and give 'penumbra adopt --moved'
-                  out/a.png
-                  out/b.png
-                  out/c.png
+                other: not adopted because of 3 files
+                  out/a.png: \(reason)
+                  out/b.png: \(reason)
+                  out/c.png: \(reason)
 
                 """)
         #expect(try await Program.run("verify", "job.yaml", in: workspace).code == 0)
