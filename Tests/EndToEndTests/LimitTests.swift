@@ -42,7 +42,7 @@ import Testing
         #expect(result.code == 69)
         #expect(
             result.errors == """
-                cannot run 8 workers, which need 132 open files (2 could be had): this process may have no more than 90 \
+                cannot run 8 workers, which need 140 open files (2 could be had): this process may have no more than 90 \
                 open files (RLIMIT_NOFILE)
                    = raise the limit by 'ulimit -n', or by 'LimitNOFILE=' of a systemd unit; or give fewer --workers
 
@@ -62,7 +62,7 @@ import Testing
         #expect(result.code == 69)
         #expect(
             result.errors.contains(
-                "cannot run 1 worker, which need 105 open files: this process may have no more than 100 open files "
+                "cannot run 1 worker, which need 106 open files: this process may have no more than 100 open files "
                     + "(RLIMIT_NOFILE)\n"),
             "\(result.errors)")
         #expect(!workspace.exists("out"))
