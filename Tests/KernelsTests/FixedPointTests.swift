@@ -19,7 +19,8 @@ struct FixedPointTests {
     func `many rates give the slow twin's bytes on every edge and phase`(sigma: Double, layout: PixelLayout) {
         let gaussian = Gaussian(radius: sigma)
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
-        for (number, edge) in TwinEdges.all.prefix(3).enumerated() {
+        // The twin takes a few seconds for a large radius.
+        for (number, edge) in TwinEdges.all.prefix(sigma > 60 ? 1 : 3).enumerated() {
             let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: 37 + number, height: 11)
             let picture = Pattern.binaryNoise.picture(rect, layout, seed: UInt64(number))
             let source = KernelSource(picture, gaussian.halo, edge)
