@@ -161,7 +161,7 @@ private let fixedPointDesigns = LatestDesigns<UInt16>()
 private let floatingDesigns = LatestDesigns<Float>()
 
 /// The designs that this process has computed last. Each task makes its chain anew, and the designs of a large radius take several
-/// milliseconds, longer than all the rest of a small picture.
+/// milliseconds, a third of the processor time of a small picture.
 private final class LatestDesigns<Weight: Hashable & Sendable>: Sendable {
     private let designs = Mutex<[Double: AxisDesign<Weight>]>([:])
     /// A sweep has fewer. If there are more, all are forgotten.
