@@ -147,7 +147,7 @@ package struct OutputTakeover: Sendable {
         }
     }
 
-    /// The existing outputs of which this job has a record, and that were written since.
+    /// The outputs of this job that somebody has written to since this job published them.
     package static func rewritten(_ targets: [FrameTarget], _ freshness: Freshness) -> [FrameFiles.Output] {
         targets.flatMap { target in
             target.files.outputs.filter { output in

@@ -27,7 +27,8 @@ private struct Neighbours {
     }
 }
 
-/// The output after it: the mirror image of the even output, except for 3 and 5 taps, whose centre lies on even outputs.
+/// The output after it: the mirror image of the even output. The centre of 3 and 5 taps lies on even outputs, so their odd output is an
+/// average.
 @inline(__always) private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
     if Taps.count == 3 || Taps.count == 5 { return average(x.center, x.behind) }
     return evenOutput(

@@ -35,8 +35,7 @@ package struct Freshness: Sendable {
     /// The records by input, for jobs whose output names depend on the pictures' headers.
     private let published: [PathKey: [OutputRecord]]
     private let broken: [PictureKey: BrokenRecord]
-    /// Outputs of other jobs at the paths of this job's outputs: those that this job does not know, and those that another job has
-    /// published since.
+    /// Outputs of other jobs at the paths of this job's outputs. This job does not know them, or another job has replaced its own.
     package private(set) var priorOutputs: [PathKey: PriorOutput] = [:]
     package let recipes: RecipeTable
 

@@ -193,7 +193,7 @@ package enum OutputCondition: Hashable, Sendable {
 
     package var isDamage: Bool { self != .asPublished }
 
-    /// Whether nobody knows yet where the bytes come from.
+    /// Damage without a known cause so far.
     fileprivate var isUnexplained: Bool {
         if case .replaced = self { false } else { isDamage }
     }
