@@ -133,14 +133,20 @@ package struct JobPreparation: Sendable {
         }
     }
 
-    /// The outputs of other jobs at this job's paths, as far as they are recognised without reading them.
-    func priorOutputs(_ prepared: PreparedJob) async throws -> [PathKey: PriorOutput] {
+    /// The outputs of other jobs at this job's paths.
+    ///
+    /// - Parameter findings: what was read of outputs. The others are recognised by size and time.
+    func priorOutputs(
+        _ prepared: PreparedJob, findings: Freshness.Findings = [:]
+    ) async throws -> [PathKey: PriorOutput] {
         guard let search = prepared.contents.priorLookup else { return [:] }
-        let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         return try await Blocking.run { [targets = prepared.targets, freshness = prepared.freshness] in
+            let unknown = OutputTakeover.unknown(targets, freshness)
             let rewritten = OutputTakeover.rewritten(targets, freshness)
             let replaced = try search.outputs(rewritten: rewritten, freshness, jobName: jobName)
-            return try search.outputs(unknown, jobName: jobName).merging(replaced) { first, _ in first }
+            return try search.outputs(unknown, findings: findings, jobName: jobName).merging(replaced) { first, _ in
+                first
+            }
         }
     }
 
@@ -155,15 +161,9 @@ package struct JobPreparation: Sendable {
 
     /// Finds earlier jobs of outputs by their bytes, because copies have other times.
     func freshnessByBytes(_ prepared: PreparedJob) async throws -> Freshness {
-        guard let search = prepared.contents.priorLookup else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)
-        return try await Blocking.run { [targets = prepared.targets, known = prepared.freshness] in
-            let rewritten = OutputTakeover.rewritten(targets, known)
-            let replaced = try search.outputs(rewritten: rewritten, known, jobName: jobName)
-            let moved = try search.outputs(unknown, findings: findings, jobName: jobName)
-            return known.knowing(moved.merging(replaced) { first, _ in first })
-        }
+        return prepared.freshness.knowing(try await priorOutputs(prepared, findings: findings))
     }
 
     /// Nil unless the run makes everything again. A `penumbra retry` does not: it repeats some frames.
