@@ -36,7 +36,8 @@ func rowKernels(_ name: String, _ level: String) -> Target {
     let wide = level == "x86-64-v4" ? ["-Xcc", "-mprefer-vector-width=512", "-DWIDE_VECTORS"] : []
     let flags = level.isEmpty ? [] : ["-Xcc", "-march=\(level)"] + wide
     return .target(
-        name: name, dependencies: ["CShuffles", "CStreaming"], path: "Sources/Pixels/RowKernelLevels/\(name)",
+        name: name, dependencies: ["CPairSums", "CShuffles", "CStreaming"],
+        path: "Sources/Pixels/RowKernelLevels/\(name)",
         swiftSettings: settings + [.enableExperimentalFeature("BuiltinModule"), .unsafeFlags(["-Ounchecked"] + flags)])
 }
 
@@ -143,6 +144,7 @@ let package = Package(
         module("Pixels", "FileAccess"),
         module("Pixels", "Digests", ["CXXHash", "ContentNames", "JobModel", "FileAccess"]),
         module("Pixels", "Raster", ["Geometry", "Catalogs", "FileAccess"]),
+        .target(name: "CPairSums", path: "Sources/Pixels/CPairSums"),
         .target(name: "CShuffles", path: "Sources/Pixels/CShuffles"),
         .target(name: "CStreaming", path: "Sources/Pixels/CStreaming"),
         .target(name: "CCPUFeatures", path: "Sources/Pixels/CCPUFeatures"),

@@ -76,6 +76,18 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
     }
 }
 
+/// See ``spread(_:_:count:out:)``.
+@inline(never) public func spreadWords(
+    _ row: UnsafePointer<UInt16>, channels: Int, count: Int, out: UnsafeMutablePointer<UInt16>
+) {
+    switch channels {
+    case 1: spread(OneChannel.self, row, count: count, out: out)
+    case 2: spread(TwoChannels.self, row, count: count, out: out)
+    case 3: spread(ThreeChannels.self, row, count: count, out: out)
+    default: spread(FourChannels.self, row, count: count, out: out)
+    }
+}
+
 /// See ``doubleToBytes(_:_:_:count:scratch:even:odd:)``.
 @inline(never) public func doubleWordsToBytes(
     _ rows: WordRows, channels: Int, taps: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,

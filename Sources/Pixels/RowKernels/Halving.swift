@@ -62,41 +62,45 @@ struct HalvingScratch {
     var done = 0
     while done < count {
         if Sample.self == UInt8.self {
+            let rows = UnsafeRawPointer(rows).assumingMemoryBound(to: UnsafePointer<UInt8>.self)
             penumbra_prefetch(rows[Taps.count &- 1] + (x &+ 1024))
             penumbra_prefetch(rows[Taps.count &- 2] + (x &+ 1024))
+            let sums = sampleSums(Taps.self, rows, x)
+            store(Pixels.evenOfSums(sums.low, sums.high), buffers.even + done)
+            store(Pixels.oddOfSums(sums.low, sums.high), buffers.odd + done)
+        } else {
+            let rows = UnsafeRawPointer(rows).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
+            let (a, b) = (wordSum(Taps.self, rows, x), wordSum(Taps.self, rows, x &+ 32))
+            store(Pixels.even(a, b), buffers.even + done)
+            store(Pixels.odd(a, b), buffers.odd + done)
         }
-        let a = windowSum(Taps.self, rows, x)
-        let b = windowSum(Taps.self, rows, x &+ 32)
-        store(Pixels.even(a, b), buffers.even + done)
-        store(Pixels.odd(a, b), buffers.odd + done)
         x &+= Pixels.block
         done &+= Pixels.block / 2
     }
 }
 
-/// The vertical weighted sum of a window. For samples it is exact and scaled by the sum of the weights (4, 8, 16, 128). For words
-/// it is in 8.7 fixed point, and exact if they are whole samples.
-@inline(__always) private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
-    _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ x: Int
-) -> WordVector {
-    func row(_ k: Int) -> WordVector { Sample.words(rows[k] + x) }
-    func times(_ x: WordVector, _ factor: UInt16) -> WordVector { x &* WordVector(repeating: factor) }
-    func pair(_ k: Int) -> WordVector { row(k) &+ row(Taps.count &- 1 &- k) }
-    if Sample.self == UInt8.self {
-        switch Taps.count {
-        case 3:
-            let center = row(1)
-            return pair(0) &+ center &+ center
-        case 4:
-            let inner = pair(1)
-            return pair(0) &+ inner &+ inner &+ inner
-        case 5:
-            let center = row(2)
-            return pair(0) &+ shiftedLeft(pair(1) &+ center, by: 2) &+ center &+ center
-        case 6: return times(pair(0), 5) &+ times(pair(1), 21) &+ times(pair(2), 38)
-        default: return pair(0) &+ times(pair(1), 7) &+ times(pair(2), 21) &+ times(pair(3), 35)
-        }
+/// The vertical weighted sums of 64 samples of a window. They are exact and scaled by the sum of the weights (4, 8, 16, 128).
+@inline(__always) private func sampleSums<Taps: PrefilterTaps>(
+    _: Taps.Type, _ rows: ByteRows, _ x: Int
+) -> SampleSums {
+    func pair(_ k: Int, _ weight: UInt8, _ nextWeight: UInt8) -> SampleSums {
+        SampleSums(rows, x, pair: k, weight, nextWeight)
     }
+    switch Taps.count {
+    case 3: return pair(0, 1, 2) + SampleSums(rows, x, row: 2)
+    case 4: return pair(0, 1, 3) + pair(2, 3, 1)
+    case 5: return pair(0, 1, 4) + pair(2, 6, 4) + SampleSums(rows, x, row: 4)
+    case 6: return pair(0, 5, 21) + pair(2, 38, 38) + pair(4, 21, 5)
+    default:
+        let (upper, lower) = (pair(0, 1, 7) + pair(2, 21, 35), pair(4, 35, 21) + pair(6, 7, 1))
+        return upper + lower
+    }
+}
+
+/// The vertical weighted sum of a window of words, in 8.7 fixed point. It is exact if they are whole samples.
+@inline(__always) private func wordSum<Taps: PrefilterTaps>(_: Taps.Type, _ rows: WordRows, _ x: Int) -> WordVector {
+    func row(_ k: Int) -> WordVector { load(rows[k] + x) }
+    func pair(_ k: Int) -> WordVector { row(k) &+ row(Taps.count &- 1 &- k) }
     switch Taps.count {
     case 3: return average(row(1), average(row(0), row(2)))
     case 4: return highProduct(pair(0), 8192) &+ highProduct(pair(1), 24576)

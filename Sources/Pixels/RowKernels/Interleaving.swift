@@ -10,6 +10,10 @@ protocol Interleaving {
     static func even(_ a: WordVector, _ b: WordVector) -> WordVector
     /// The odd pixels of the block.
     static func odd(_ a: WordVector, _ b: WordVector) -> WordVector
+    /// The even pixels of the block whose values are the low and the high sums of a ``SampleSums``.
+    static func evenOfSums(_ a: WordVector, _ b: WordVector) -> WordVector
+    /// The odd pixels of that block.
+    static func oddOfSums(_ a: WordVector, _ b: WordVector) -> WordVector
     /// The first half of the block of interleaved even and odd pixels.
     static func zipLow(_ e: WordVector, _ o: WordVector) -> WordVector
     /// The second half of that block.
@@ -34,6 +38,18 @@ enum OneChannel: Interleaving {
         WordVector(
             a[1], a[3], a[5], a[7], a[9], a[11], a[13], a[15], a[17], a[19], a[21], a[23], a[25], a[27], a[29], a[31],
             b[1], b[3], b[5], b[7], b[9], b[11], b[13], b[15], b[17], b[19], b[21], b[23], b[25], b[27], b[29], b[31])
+    }
+
+    @inline(__always) static func evenOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[0], a[2], a[4], a[6], b[0], b[2], b[4], b[6], a[8], a[10], a[12], a[14], b[8], b[10], b[12], b[14], a[16],
+            a[18], a[20], a[22], b[16], b[18], b[20], b[22], a[24], a[26], a[28], a[30], b[24], b[26], b[28], b[30])
+    }
+
+    @inline(__always) static func oddOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[1], a[3], a[5], a[7], b[1], b[3], b[5], b[7], a[9], a[11], a[13], a[15], b[9], b[11], b[13], b[15], a[17],
+            a[19], a[21], a[23], b[17], b[19], b[21], b[23], a[25], a[27], a[29], a[31], b[25], b[27], b[29], b[31])
     }
 
     @inline(__always) static func zipLow(_ e: WordVector, _ o: WordVector) -> WordVector {
@@ -80,6 +96,19 @@ enum TwoChannels: Interleaving {
             b[30], b[31])
     }
 
+    @inline(__always) static func evenOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[0], a[1], a[4], a[5], b[0], b[1], b[4], b[5], a[8], a[9], a[12], a[13], b[8], b[9], b[12], b[13], a[16],
+            a[17], a[20], a[21], b[16], b[17], b[20], b[21], a[24], a[25], a[28], a[29], b[24], b[25], b[28], b[29])
+    }
+
+    @inline(__always) static func oddOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[2], a[3], a[6], a[7], b[2], b[3], b[6], b[7], a[10], a[11], a[14], a[15], b[10], b[11], b[14], b[15],
+            a[18], a[19], a[22], a[23], b[18], b[19], b[22], b[23], a[26], a[27], a[30], a[31], b[26], b[27], b[30],
+            b[31])
+    }
+
     @inline(__always) static func zipLow(_ e: WordVector, _ o: WordVector) -> WordVector {
         WordVector(
             e[0], e[1], o[0], o[1], e[2], e[3], o[2], o[3], e[4], e[5], o[4], o[5], e[6], e[7], o[6], o[7], e[8],
@@ -121,6 +150,19 @@ enum ThreeChannels: Interleaving {
         WordVector(
             a[3], a[4], a[5], a[9], a[10], a[11], a[15], a[16], a[17], a[21], a[22], a[23], a[27], a[28], a[29], b[1],
             b[2], b[3], b[7], b[8], b[9], b[13], b[14], b[15], b[19], b[20], b[21], b[25], b[26], b[27], a[0], a[0])
+    }
+
+    @inline(__always) static func evenOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[0], a[1], a[2], a[6], a[7], b[0], b[4], b[5], b[6], a[10], a[11], a[12], b[8], b[9], b[10], b[14], b[15],
+            a[16], a[20], a[21], a[22], b[18], b[19], b[20], a[24], a[25], a[26], a[30], a[31], b[24], a[0], a[0])
+    }
+
+    @inline(__always) static func oddOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[3], a[4], a[5], b[1], b[2], b[3], b[7], a[8], a[9], a[13], a[14], a[15], b[11], b[12], b[13], a[17],
+            a[18], a[19], a[23], b[16], b[17], b[21], b[22], b[23], a[27], a[28], a[29], b[25], b[26], b[27], a[0],
+            a[0])
     }
 
     @inline(__always) static func zipLow(_ e: WordVector, _ o: WordVector) -> WordVector {
@@ -165,6 +207,19 @@ enum FourChannels: Interleaving {
             a[4], a[5], a[6], a[7], a[12], a[13], a[14], a[15], a[20], a[21], a[22], a[23], a[28], a[29], a[30],
             a[31], b[4], b[5], b[6], b[7], b[12], b[13], b[14], b[15], b[20], b[21], b[22], b[23], b[28], b[29],
             b[30], b[31])
+    }
+
+    @inline(__always) static func evenOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], a[8], a[9], a[10], a[11], b[8], b[9], b[10], b[11], a[16],
+            a[17], a[18], a[19], b[16], b[17], b[18], b[19], a[24], a[25], a[26], a[27], b[24], b[25], b[26], b[27])
+    }
+
+    @inline(__always) static func oddOfSums(_ a: WordVector, _ b: WordVector) -> WordVector {
+        WordVector(
+            a[4], a[5], a[6], a[7], b[4], b[5], b[6], b[7], a[12], a[13], a[14], a[15], b[12], b[13], b[14], b[15],
+            a[20], a[21], a[22], a[23], b[20], b[21], b[22], b[23], a[28], a[29], a[30], a[31], b[28], b[29], b[30],
+            b[31])
     }
 
     @inline(__always) static func zipLow(_ e: WordVector, _ o: WordVector) -> WordVector {

@@ -61,23 +61,18 @@ private struct QuarteringScratch {
     var done = 0
     while done < count {
         for row in 3..<7 { penumbra_prefetch(rows[row] + (x &+ 1024)) }
-        let (a, b) = (verticalSum(rows, x), verticalSum(rows, x &+ 32))
-        store(Pixels.even(a, b), sums.even + done)
-        store(Pixels.odd(a, b), sums.odd + done)
+        let columns = columnSums(rows, x)
+        store(Pixels.evenOfSums(columns.low, columns.high), sums.even + done)
+        store(Pixels.oddOfSums(columns.low, columns.high), sums.odd + done)
         x &+= Pixels.block
         done &+= Pixels.block / 2
     }
 }
 
 /// 1 2 3 4 3 2 1: at most 16 · 255.
-@inline(__always) private func verticalSum(_ rows: UnsafePointer<UnsafePointer<UInt8>>, _ x: Int) -> WordVector {
-    func row(_ k: Int) -> WordVector { widened(load(rows[k] + x)) }
-    let outer = row(0) &+ row(6)
-    let next = row(1) &+ row(5)
-    let inner = row(2) &+ row(4)
-    let center = row(3)
-    let twice = next &+ inner &+ center &+ center
-    return outer &+ inner &+ twice &+ twice
+@inline(__always) private func columnSums(_ rows: ByteRows, _ x: Int) -> SampleSums {
+    let (upper, lower) = (SampleSums(rows, x, pair: 0, 1, 2), SampleSums(rows, x, pair: 4, 3, 2))
+    return (upper + SampleSums(rows, x, pair: 2, 3, 4)) + (lower + SampleSums(rows, x, row: 6))
 }
 
 /// Computes 1 2 1 at the even pixels of the first split, and splits these again. They begin one pixel of the lowest rate before the first

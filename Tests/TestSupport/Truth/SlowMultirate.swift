@@ -38,8 +38,9 @@ package struct SlowMultirate {
         var image = Image(source)
         for (level, count) in taps.enumerated() { image = Self.halved(image, count, level: level) }
         image = Self.filtered(image, horizontal, vertical)
-        for count in taps.reversed() { image = Self.doubled(image, count) }
-        output = image
+        let isInterpolated = taps.starts(with: [3, 3])
+        for count in taps.dropFirst(isInterpolated ? 2 : 0).reversed() { image = Self.doubled(image, count) }
+        output = isInterpolated ? Self.interpolated(image) : image
     }
 
     /// The sample at a pixel: rounded, halves up.
@@ -91,6 +92,17 @@ package struct SlowMultirate {
     private static func doubled(_ image: Image, _ count: Int) -> Image {
         let rows = Image { x, y in interpolated(count, isOdd: y & 1 == 1) { image[x, (y >> 1) + $0] } }
         return Image { x, y in interpolated(count, isOdd: x & 1 == 1) { rows[(x >> 1) + $0, y] } }
+    }
+
+    /// Two doublings by 3 taps, both along rows before both along columns.
+    private static func interpolated(_ image: Image) -> Image {
+        func doubledColumns(_ image: Image) -> Image {
+            Image { x, y in interpolated(3, isOdd: x & 1 == 1) { image[(x >> 1) + $0, y] } }
+        }
+        func doubledRows(_ image: Image) -> Image {
+            Image { x, y in interpolated(3, isOdd: y & 1 == 1) { image[x, (y >> 1) + $0] } }
+        }
+        return doubledRows(doubledRows(doubledColumns(doubledColumns(image))))
     }
 
     /// Odd outputs are even ones seen in a mirror.

@@ -44,6 +44,30 @@ struct RowOperations: Sendable {
         loop(rows.pointers(count: 5), channels, taps, isOdd, count, scratch.pointer, out.pointer)
     }
 
+    @inline(__always) func spreadWords(
+        _ row: Row<UInt16>, channels: Int, count: Int, out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.spreadWords : isV3 ? RowKernelsV3.spreadWords : RowKernelsV2.spreadWords
+        loop(row.pointer, channels, count, out.pointer)
+    }
+
+    @inline(__always) func interpolateToBytes(
+        near: Row<UInt16>, far: Row<UInt16>, count: Int, stride: Int, out: MutableRow<UInt8>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.interpolateToBytes : isV3 ? RowKernelsV3.interpolateToBytes : RowKernelsV2.interpolateToBytes
+        loop(near.pointer, far.pointer, count, stride, out.pointer)
+    }
+
+    @inline(__always) func interpolateWords(
+        near: Row<UInt16>, far: Row<UInt16>, place: Int, count: Int, out: MutableRow<UInt16>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.interpolateWords : isV3 ? RowKernelsV3.interpolateWords : RowKernelsV2.interpolateWords
+        loop(near.pointer, far.pointer, place, count, out.pointer)
+    }
+
     @inline(__always) func doubleWordsToBytes(
         _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, count: Int, scratch: MutableRow<UInt16>,
         even: MutableRow<UInt8>?, odd: MutableRow<UInt8>?

@@ -263,24 +263,36 @@ final class ByteSource {
         return offsets
     }
 
-    /// Copies the pixels at `offsets` of a row.
-    func copy(_ offsets: Row<Int>, count: Int, position: Int, to target: MutableRow<UInt8>) {
+    /// Copies the pixels at `offsets` of a row. Those at `run` follow one another in the row.
+    func copy(_ offsets: Row<Int>, count: Int, run: Range<Int>, position: Int, to target: MutableRow<UInt8>) {
         guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
+        copyPixels(0..<run.lowerBound, position, offsets, target)
+        if !run.isEmpty {
+            (target + run.lowerBound * channels).update(
+                from: rasterRow(position) + offsets[run.lowerBound], count: run.count * channels)
+        }
+        copyPixels(run.upperBound..<count, position, offsets, target)
+    }
+
+    private func copyPixels(_ pixels: Range<Int>, _ position: Int, _ offsets: Row<Int>, _ target: MutableRow<UInt8>) {
+        guard !pixels.isEmpty else { return }
         switch channels {
-        case 1: copyPixels(1, position, offsets, count, target)
-        case 2: copyPixels(2, position, offsets, count, target)
-        case 3: copyPixels(3, position, offsets, count, target)
-        default: copyPixels(4, position, offsets, count, target)
+        case 1: copyPixels(1, pixels, position, offsets, target)
+        case 2: copyPixels(2, pixels, position, offsets, target)
+        case 3: copyPixels(3, pixels, position, offsets, target)
+        default: copyPixels(4, pixels, position, offsets, target)
         }
     }
 
     @inline(__always) private func copyPixels(
-        _ channels: Int, _ position: Int, _ offsets: Row<Int>, _ count: Int, _ target: MutableRow<UInt8>
+        _ channels: Int, _ pixels: Range<Int>, _ position: Int, _ offsets: Row<Int>, _ target: MutableRow<UInt8>
     ) {
-        precondition(count <= offsets.count && count * channels <= target.count, "every pixel has a place")
+        precondition(
+            pixels.upperBound <= offsets.count && pixels.upperBound * channels <= target.count,
+            "every pixel has a place")
         let (row, zeros) = (rasterRow(position), zeros)
-        var pixel = target
-        for index in 0..<count {
+        var pixel = target + pixels.lowerBound * channels
+        for index in pixels {
             let offset = offsets[unchecked: index]
             let from = offset < 0 ? zeros : row.moved(unchecked: offset)
             for channel in 0..<channels { pixel[unchecked: channel] = from[unchecked: channel] }

@@ -27,6 +27,12 @@ final class FixedPyramid {
     /// `low[l]` is the image after l + 1 halvings. `up[l]` is the image at the same rate on the way back.
     private let low: [RowRing<UInt16>]
     private let up: [RowRing<UInt16>]
+    /// Whether the last two doublings are one interpolation.
+    private let isInterpolated: Bool
+    /// Rows of a quarter of the rate whose columns are at the full rate. Only for an interpolation.
+    private let spread: RowRing<UInt16>
+    /// Four rows of a chunk's samples.
+    private let quad: RowBuffer<UInt8>
     private let scratch: RowBuffer<UInt16>
     private let words: RowBuffer<UInt16>
     /// The rows that a loop reads, and those that it writes.
@@ -38,6 +44,9 @@ final class FixedPyramid {
     private static let margin = 10
     /// The number of output columns of a chunk.
     private static let chunk = 2560
+    /// The most values of a row of a chunk that is made from rows of a quarter of the rate. All that is read and written stays in the
+    /// first-level cache.
+    private static let quadValues = 4096
 
     /// Divides a picture so that the rows of a part stay in the second-level cache. The division does not affect any pixel. A
     /// part is much wider than its margins.
@@ -74,19 +83,21 @@ final class FixedPyramid {
         biases = taps.enumerated().map { level, count in Self.bias(taps: count, isFirst: level == 0) }
         zero = ZeroResponse.multirate(
             taps: taps, biases: biases, horizontal: horizontal.weights, vertical: vertical.weights)
-        chunks = stride(from: output.x & ~1, to: output.right, by: Self.chunk).map {
-            max($0, output.x)..<min($0 + Self.chunk, output.right)
+        isInterpolated = taps.starts(with: [3, 3])
+        let chunk = isInterpolated ? Self.quadValues / layout.channels : Self.chunk
+        chunks = stride(from: output.x & ~1, to: output.right, by: chunk).map {
+            max($0, output.x)..<min($0 + chunk, output.right)
         }
         source = FixedRows(
             bytes, layout: layout, outputs: x.low[1], reading: Reading(scale: 2, before: 4, after: 5), window: 8,
             operations)
         // Pixels with alpha may need the halvings of words.
         quartered =
-            taps.starts(with: [3, 3]) && !layout.hasAlpha
+            isInterpolated && !layout.hasAlpha
             ? FixedRows(
                 bytes, layout: layout, outputs: x.low[2], reading: Reading(scale: 4, before: 4, after: 8), window: 8,
                 operations) : nil
-        let skipsFirst = quartered != nil
+        let (isInterpolated, skipsFirst) = (isInterpolated, quartered != nil)
         low = (1...levels).map { level in
             let isLast = level == levels
             return RowRing(
@@ -97,8 +108,12 @@ final class FixedPyramid {
         up = (1...levels).map { level in
             RowRing(
                 columns: x.up[level], rows: y.up[level], channels: layout.channels,
-                capacity: level == levels ? 2 * Self.batch : 8, margin: Self.margin)
+                capacity: level == levels ? 2 * Self.batch : level == 1 && isInterpolated ? 1 : 8, margin: Self.margin)
         }
+        spread = RowRing(
+            columns: isInterpolated ? output.x & ~3..<(output.right + 3) & ~3 : 0..<0, rows: y.up[min(2, levels)],
+            channels: layout.channels, capacity: 2, margin: 0)
+        quad = RowBuffer(count: isInterpolated ? 4 * Self.quadStride : 0)
         scratch = RowBuffer(count: Self.batch * 800 + 256)
         words = RowBuffer(count: (output.width + 4) * layout.channels + 256)
         window = RowList(count: 2 * vertical.radius + Self.batch + 8)
@@ -133,13 +148,25 @@ final class FixedPyramid {
 
     /// Computes the rows of the target's rectangle. The next call continues below them.
     func render(to target: RowWriter<UInt8>) {
+        // As many rows as are made from the same rows of a lower rate.
+        let (isInterpolated, chunks) = (isInterpolated, chunks)
+        let count = isInterpolated ? 4 : 2
         let (halo, rows) = (vertical.reach, target.rect.rows)
-        for pair in rows.lowerBound >> 1...(rows.upperBound - 1) >> 1 {
-            makeUp(1, through: pair + reach[0])
-            if source.isOpaque(from: 2 * pair - halo) {
-                for columns in chunks { writeOpaque(columns, pair, to: target) }
+        for first in stride(from: rows.lowerBound & ~(count - 1), to: rows.upperBound, by: count) {
+            prepare(first)
+            if source.isOpaque(from: first - halo) {
+                // References are not counted here: that would wait for the rows that bypass the caches.
+                var chunk = 0
+                while chunk < chunks.count {
+                    if isInterpolated {
+                        writeInterpolated(chunks[chunk], first, to: target)
+                    } else {
+                        writeDoubled(chunks[chunk], first >> 1, to: target)
+                    }
+                    chunk += 1
+                }
             } else {
-                for y in (2 * pair..<2 * pair + 2).clamped(to: rows) { writeStraight(y, to: target) }
+                for y in (first..<first + count).clamped(to: rows) { writeStraight(y, to: target) }
             }
         }
     }
@@ -147,13 +174,32 @@ final class FixedPyramid {
     /// Computes every row of the output in 8.7 fixed point, premultiplied if there is alpha.
     func renderWords(_ body: (_ y: Int, _ row: Row<UInt16>) -> Void) {
         for y in output.rows {
-            makeUp(1, through: (y >> 1) + reach[0])
+            prepare(y)
             body(y, doubledRow(y))
         }
     }
 
+    /// Computes the rows of a lower rate from which the row `y` is made.
+    private func prepare(_ y: Int) {
+        if isInterpolated { makeSpread(through: (y >> 2) + 1) } else { makeUp(1, through: (y >> 1) + reach[0]) }
+    }
+
+    /// Interpolates a part of four rows to samples in the first-level cache, and copies them into the raster.
+    private func writeInterpolated(_ columns: Range<Int>, _ first: Int, to target: RowWriter<UInt8>) {
+        operations.interpolateToBytes(
+            near: Row(spread.pixel(x: columns.lowerBound, y: first >> 2)),
+            far: Row(spread.pixel(x: columns.lowerBound, y: (first >> 2) + 1)), count: columns.count * channels,
+            stride: Self.quadStride, out: quad.start)
+        for y in (first..<first + 4).clamped(to: target.rect.rows) {
+            target.store(quad.start + (y - first) * Self.quadStride, columns: columns, y: y)
+        }
+    }
+
+    /// Rows begin in different sets of the cache.
+    private static let quadStride = quadValues + 192
+
     /// Doubles a part of two rows to samples in the first-level cache, and copies them into the raster.
-    private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: RowWriter<UInt8>) {
+    private func writeDoubled(_ columns: Range<Int>, _ pair: Int, to target: RowWriter<UInt8>) {
         setWindow(up[0], around: pair, x: columns.lowerBound >> 1)
         let even = 2 * pair >= target.rect.y
         let odd = 2 * pair + 1 < target.rect.bottom
@@ -173,6 +219,12 @@ final class FixedPyramid {
 
     /// Doubles a row to words.
     private func doubledRow(_ y: Int) -> Row<UInt16> {
+        if isInterpolated {
+            operations.interpolateWords(
+                near: Row(spread.pixel(x: output.x, y: y >> 2)), far: Row(spread.pixel(x: output.x, y: (y >> 2) + 1)),
+                place: y & 3, count: output.width * channels, out: words.start + 64)
+            return Row(words.start + 64)
+        }
         setWindow(up[0], around: y >> 1, x: output.x >> 1)
         let skip = output.x & 1
         operations.doubleWords(
@@ -188,6 +240,18 @@ final class FixedPyramid {
 }
 
 extension FixedPyramid {
+    /// Computes rows of a quarter of the rate whose columns are at the full rate, up to `y`.
+    private func makeSpread(through y: Int) {
+        while spread.lacks(y) {
+            let row = spread.next
+            makeUp(2, through: row)
+            operations.spreadWords(
+                Row(up[1].pixel(x: spread.columns.lowerBound >> 2, y: row)), channels: channels,
+                count: spread.columns.count / 4, out: spread.row(row))
+            spread.next = row + 1
+        }
+    }
+
     /// Computes the rows of the doubled image of a level, up to `y`.
     private func makeUp(_ level: Int, through y: Int) {
         let index = level - 1

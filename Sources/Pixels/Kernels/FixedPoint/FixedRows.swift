@@ -321,10 +321,14 @@ final class CopiedRows {
     private let mask: Int
     private let held: RowBuffer<Int>
     private let offsets: RowBuffer<Int>
+    /// The indices of those columns that follow one another in a row of the source.
+    private let run: Range<Int>
 
     init(_ columns: Range<Int>, of source: ByteSource, capacity: Int) {
         self.columns = columns
         offsets = source.offsets(of: columns)
+        let inside = columns.clamped(to: source.inPlaceColumns)
+        run = inside.lowerBound - columns.lowerBound..<inside.upperBound - columns.lowerBound
         var count = 1
         while count < capacity { count *= 2 }
         stride = (columns.count * source.channels + 2 * Reading.slack + 63) & ~63
@@ -346,7 +350,8 @@ final class CopiedRows {
     @inline(__always) func holds(_ y: Int) -> Bool { held[unchecked: y & mask] == y }
 
     func fill(_ y: Int, from source: ByteSource) {
-        source.copy(Row(offsets.start), count: columns.count, position: source.position(ofRow: y), to: row(y))
+        source.copy(
+            Row(offsets.start), count: columns.count, run: run, position: source.position(ofRow: y), to: row(y))
         held[y & mask] = y
     }
 }

@@ -1,0 +1,99 @@
+#ifndef PENUMBRA_PAIR_SUMS_H
+#define PENUMBRA_PAIR_SUMS_H
+
+// Weighted sums of the samples of two rows. x86-64 has an instruction for them (pmaddubsw), but the compiler makes it of no loop in
+// Swift. It multiplies bytes that lie beside each other, so the bytes of both rows are interleaved first, which the processor does
+// within 16 bytes. So the sums come in two parts: `low` is for the first 8 of every 16 samples, and `high` for the others.
+
+#include <stdint.h>
+
+typedef uint16_t penumbra_eight_sums __attribute__((ext_vector_type(8)));
+
+/// Half of the sums of a block of 64 samples. Swift imports no structure with longer vectors.
+typedef struct {
+    penumbra_eight_sums a, b, c, d;
+} penumbra_half_sums;
+
+/// The sums of a block of 64 samples.
+typedef struct {
+    penumbra_half_sums low, high;
+} penumbra_block_sums;
+
+#define PENUMBRA_PAIRS_INLINE static inline __attribute__((always_inline))
+
+// One vector of the processor. The interleaving of 16 bytes from `n` on takes those of the second vector from `n + w` on.
+#define PENUMBRA_PAIRS_OF_8(n, w) \
+    n, n + w, n + 1, n + w + 1, n + 2, n + w + 2, n + 3, n + w + 3, n + 4, n + w + 4, n + 5, n + w + 5, n + 6, n + w + 6, \
+        n + 7, n + w + 7
+#if defined(__AVX512BW__)
+#define PENUMBRA_PAIRS_WIDTH 64
+#define PENUMBRA_PAIRS_FROM(n) \
+    PENUMBRA_PAIRS_OF_8(n, 64), PENUMBRA_PAIRS_OF_8(n + 16, 64), PENUMBRA_PAIRS_OF_8(n + 32, 64), \
+        PENUMBRA_PAIRS_OF_8(n + 48, 64)
+#define PENUMBRA_PAIRS_MULTIPLY __builtin_ia32_pmaddubsw512
+#elif defined(__AVX2__)
+#define PENUMBRA_PAIRS_WIDTH 32
+#define PENUMBRA_PAIRS_FROM(n) PENUMBRA_PAIRS_OF_8(n, 32), PENUMBRA_PAIRS_OF_8(n + 16, 32)
+#define PENUMBRA_PAIRS_MULTIPLY __builtin_ia32_pmaddubsw256
+#else
+#define PENUMBRA_PAIRS_WIDTH 16
+#define PENUMBRA_PAIRS_FROM(n) PENUMBRA_PAIRS_OF_8(n, 16)
+#if defined(__SSSE3__)
+#define PENUMBRA_PAIRS_MULTIPLY __builtin_ia32_pmaddubsw128
+#endif
+#endif
+#define PENUMBRA_PAIRS_VECTORS (64 / PENUMBRA_PAIRS_WIDTH)
+
+typedef uint8_t penumbra_pair_bytes __attribute__((ext_vector_type(PENUMBRA_PAIRS_WIDTH)));
+typedef uint16_t penumbra_pair_words __attribute__((ext_vector_type(PENUMBRA_PAIRS_WIDTH / 2)));
+
+PENUMBRA_PAIRS_INLINE penumbra_pair_bytes penumbra_load_pairs(const uint8_t *samples) {
+    penumbra_pair_bytes bytes;
+    __builtin_memcpy(&bytes, samples, sizeof bytes);
+    return bytes;
+}
+
+/// In each lane the low byte times the low byte of `weights`, plus the high byte times the high one.
+PENUMBRA_PAIRS_INLINE penumbra_pair_words penumbra_multiply_pairs(penumbra_pair_bytes pairs, penumbra_pair_words weights) {
+#if defined(PENUMBRA_PAIRS_MULTIPLY)
+    typedef char bytes __attribute__((vector_size(PENUMBRA_PAIRS_WIDTH)));
+    return (penumbra_pair_words)PENUMBRA_PAIRS_MULTIPLY((bytes)pairs, (bytes)weights);
+#else
+    penumbra_pair_words words = (penumbra_pair_words)pairs;
+    return (words & 255) * (weights & 255) + (words >> 8) * (weights >> 8);
+#endif
+}
+
+/// The samples of one row times `weight`, plus those of the other one times `other_weight`. Weights are at most 127, and a sum is at
+/// most 32767.
+PENUMBRA_PAIRS_INLINE penumbra_block_sums penumbra_pair_sums(
+    const uint8_t *row, uint8_t weight, const uint8_t *other_row, uint8_t other_weight) {
+    penumbra_pair_words weights = (uint16_t)(weight | other_weight << 8) - (penumbra_pair_words){0};
+    penumbra_pair_words low[PENUMBRA_PAIRS_VECTORS], high[PENUMBRA_PAIRS_VECTORS];
+    for (int part = 0; part < PENUMBRA_PAIRS_VECTORS; part++) {
+        penumbra_pair_bytes x = penumbra_load_pairs(row + part * PENUMBRA_PAIRS_WIDTH);
+        penumbra_pair_bytes y = penumbra_load_pairs(other_row + part * PENUMBRA_PAIRS_WIDTH);
+        low[part] = penumbra_multiply_pairs(__builtin_shufflevector(x, y, PENUMBRA_PAIRS_FROM(0)), weights);
+        high[part] = penumbra_multiply_pairs(__builtin_shufflevector(x, y, PENUMBRA_PAIRS_FROM(8)), weights);
+    }
+    penumbra_block_sums sums;
+    __builtin_memcpy(&sums.low, low, sizeof sums.low);
+    __builtin_memcpy(&sums.high, high, sizeof sums.high);
+    return sums;
+}
+
+/// The samples of one row, in the same order.
+PENUMBRA_PAIRS_INLINE penumbra_block_sums penumbra_block_samples(const uint8_t *row) {
+    penumbra_pair_bytes low[PENUMBRA_PAIRS_VECTORS], high[PENUMBRA_PAIRS_VECTORS], zero = {0};
+    for (int part = 0; part < PENUMBRA_PAIRS_VECTORS; part++) {
+        penumbra_pair_bytes x = penumbra_load_pairs(row + part * PENUMBRA_PAIRS_WIDTH);
+        low[part] = __builtin_shufflevector(x, zero, PENUMBRA_PAIRS_FROM(0));
+        high[part] = __builtin_shufflevector(x, zero, PENUMBRA_PAIRS_FROM(8));
+    }
+    penumbra_block_sums sums;
+    __builtin_memcpy(&sums.low, low, sizeof sums.low);
+    __builtin_memcpy(&sums.high, high, sizeof sums.high);
+    return sums;
+}
+
+#endif
