@@ -328,7 +328,8 @@ final class CopiedRows {
         self.columns = columns
         offsets = source.offsets(of: columns)
         let inside = columns.clamped(to: source.inPlaceColumns)
-        run = inside.lowerBound - columns.lowerBound..<inside.upperBound - columns.lowerBound
+        let first = inside.isEmpty ? 0 : inside.lowerBound - columns.lowerBound
+        run = first..<first + inside.count
         var count = 1
         while count < capacity { count *= 2 }
         stride = (columns.count * source.channels + 2 * Reading.slack + 63) & ~63
