@@ -34,11 +34,15 @@ struct CPULevelTests {
     @Test(arguments: SampleFormat.allCases, PixelLayout.allCases)
     func `all levels blur alike`(format: SampleFormat, layout: PixelLayout) {
         let picture = Pattern.noise.picture(Self.rect, layout, format)
-        for sigma in [0.4, 1, 1.9, 2.4, 2.5, 3.1, 4.4, 5, 9, 21] {
+        let opaque = Pattern.noise.picture(Self.rect, layout, format, alpha: .opaque)
+        for sigma in [0.4, 1, 1.9, 2.4, 2.5, 3.1, 4.4, 5, 9, 21, 30, 49] {
             for light in Light.allCases {
                 expectSameBytes(picture) {
                     Gaussian(sigmaX: sigma, sigmaY: sigma).running(on: $0).render($1, light: light, into: &$2)
                 }
+            }
+            expectSameBytes(opaque) {
+                Gaussian(sigmaX: sigma, sigmaY: sigma).running(on: $0).render($1, light: .encoded, into: &$2)
             }
         }
         expectSameBytes(picture) {

@@ -35,4 +35,31 @@ struct FamilyKernelTests {
             #expect(nothing.rect.isEmpty)
         }
     }
+
+    /// From 4 MiB on, rows are written past the caches.
+    @Test(arguments: PixelLayout.allCases, [SampleFormat.u8, .u16])
+    func `a large destination gets the samples of small ones`(layout: PixelLayout, format: SampleFormat) {
+        let rect = PixelRect(x: -3, y: 5, width: 1309, height: (4 << 20) / 1309 / layout.channels / format.bytes + 3)
+        let picture = Pattern.noise.picture(rect, layout, format, alpha: .opaque)
+        let kernels: [any Blur] = [
+            Gaussian(sigmaX: 0.8, sigmaY: 0.8), Gaussian(sigmaX: 3, sigmaY: 3), Gaussian(sigmaX: 61, sigmaY: 61),
+            Box(radiusX: 4, radiusY: 4), Median(radius: 1), Median(radius: 2),
+        ]
+        for kernel in kernels {
+            func rendered(_ rows: Range<Int>) -> AnyRaster {
+                var result = AnyRaster(
+                    zeroed: PixelRect(columns: rect.columns, rows: rows), layout: layout, format: format)
+                kernel.render(
+                    KernelSource(clamping: picture, reach: kernel.halo), light: .encoded, within: nil, into: &result)
+                return result
+            }
+            let whole = rendered(rect.rows)
+            var joined = AnyRaster(zeroed: rect, layout: layout, format: format)
+            let height = rect.height / 3 + 1
+            for first in stride(from: rect.y, to: rect.bottom, by: height) {
+                joined.paste(rendered(first..<min(first + height, rect.bottom)))
+            }
+            #expect(joined == whole, "\(kernel)")
+        }
+    }
 }

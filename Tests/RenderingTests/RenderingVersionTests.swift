@@ -25,13 +25,15 @@ struct RenderingVersionTests {
         let digests = try [
             digest(.gaussian(4.2), .rgb, .u8), digest(.gaussian(4.2, ["light": .word("linear")]), .rgba, .u16),
             digest(.gaussian(x: 0.7, y: 11), .grayAlpha, .f32), digest(.gaussian(30), .rgb, .u16),
-            digest(.gaussian(x: 4, y: 0), .rgb, .u8),
+            digest(.gaussian(x: 4, y: 0), .rgb, .u8), digest(.gaussian(30), .rgb, .u8),
+            digest(.gaussian(60), .rgb, .u8), digest(.gaussian(60), .rgba, .u8),
         ]
         #expect(
             digests == [
                 "84b51630cc7f2561ee58ed3c4c000c06", "d61bb3c1d95031241b6c932df3a4da3d",
                 "9b654924e736d07607cc7b7a283d9b1a", "689989e9c559b5324d7f7f63090b5869",
-                "84bcd019146ac2841c46b3b0549230ec",
+                "84bcd019146ac2841c46b3b0549230ec", "PIN1",
+                "PIN2", "PIN3",
             ])
     }
 
@@ -80,6 +82,7 @@ struct RenderingVersionTests {
         #expect(
             try digest(.family("sharpen", .number(6)), .rgba, .u8)
                 == "836d9a6c82f8fcc913b7f77952337dd2")
+        #expect(try digest(.family("sharpen", .number(60)), .rgb, .u8) == "PIN4")
         let opaque = try digest(.family("sharpen", .number(2), ["threshold": .number(3)]), .rgb, .f32)
         #expect(opaque == "6928505968f6a0bc2b936afd1434e648")
         let translucent = try [SampleFormat.u8, .f32].map {

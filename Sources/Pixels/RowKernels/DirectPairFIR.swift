@@ -118,44 +118,80 @@ private struct Halves {
 ///
 /// - Parameters:
 ///   - rows: 2·radius + 2 rows at the first output pixel, readable from the radius before (in pixels) and one value up to the
-///     radius and 64 values after the end.
+///     radius and 64 values after the end, or 128 values if it streams.
 ///   - vertical: the weights; the centre's weight is halved, because its sample is counted twice.
 ///   - count: the number of values of an output row.
+///   - streams: whether whole cache lines bypass the caches, as in ``storeRow(_:count:streams:out:)``.
 ///   - scratch: 4352 values.
 @inline(never) func filterDirectPair<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt8>>, vertical: UnsafePointer<UInt16>,
-    horizontal: UnsafePointer<UInt16>, count: Int, scratch: UnsafeMutablePointer<UInt16>,
+    horizontal: UnsafePointer<UInt16>, count: Int, streams: Bool, scratch: UnsafeMutablePointer<UInt16>,
     first: UnsafeMutablePointer<UInt8>, second: UnsafeMutablePointer<UInt8>
 ) {
     let halo = Both.value &* Pixels.channels
     let lead = (halo &+ 1) & ~1
-    let length = (chunk &- lead &- halo) & ~63
+    let bypasses = streams && count >= 2 &* line
+    // Lines that bypass the caches begin with a line of the output, so that a chunk may end in the next one.
+    let length = (chunk &- lead &- halo &- (bypasses ? line : 0)) & ~(line &- 1)
+    var (firstDone, secondDone) = (0, 0)
     var start = 0
     while start < count {
         let part = min(length, count &- start)
-        filterWindows(Both.self, rows, vertical, start: start &- lead, count: lead &+ part &+ halo, scratch)
-        var row = 0
-        while row < 2 {
-            let planes = UnsafePointer(scratch + (2 &* row &* planeStride &+ lead / 2))
-            let target = (row == 0 ? first : second) + start
-            var x = 0
-            while x &+ 64 <= part {
-                let sums = sumsAlong(Pixels.self, Both.self, planes + x / 2, horizontal)
-                storePairs(roundedToBytes(sums), target + x)
-                x &+= 64
-            }
-            if x < part {
-                let sums = sumsAlong(Pixels.self, Both.self, planes + x / 2, horizontal)
-                let tail = UnsafeMutableRawPointer(scratch + 4 &* planeStride).assumingMemoryBound(to: UInt8.self)
-                storePairs(roundedToBytes(sums), tail)
-                var index = 0
-                while index < part &- x {
-                    target[x &+ index] = tail[index]
-                    index &+= 1
-                }
-            }
-            row &+= 1
-        }
+        filterWindows(
+            Both.self, rows, vertical, start: start &- lead, count: lead &+ part &+ halo &+ (bypasses ? line : 0),
+            scratch)
+        let planes = UnsafePointer(scratch + lead / 2)
+        firstDone =
+            writeRow(
+                Pixels.self, Both.self, planes, horizontal, from: firstDone &- start, to: part, left: count &- start,
+                bypasses, scratch, first + start) &+ start
+        secondDone =
+            writeRow(
+                Pixels.self, Both.self, planes + 2 &* planeStride, horizontal, from: secondDone &- start, to: part,
+                left: count &- start, bypasses, scratch, second + start) &+ start
         start &+= length
     }
+}
+
+/// The samples that are written at once: a line of the cache.
+private let line = 64
+
+/// Writes the samples of one row of a chunk.
+///
+/// - Parameter left: the number of samples that may be written.
+/// - Returns: the end of what is written.
+@inline(__always) private func writeRow<Pixels: Interleaving, Both: Radius>(
+    _: Pixels.Type, _: Both.Type, _ planes: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>, from start: Int,
+    to end: Int, left: Int, _ bypasses: Bool, _ scratch: UnsafeMutablePointer<UInt16>,
+    _ out: UnsafeMutablePointer<UInt8>
+) -> Int {
+    @inline(__always) func samples(_ x: Int) -> WordVector {
+        roundedToBytes(sumsAlong(Pixels.self, Both.self, planes + x / 2, weights))
+    }
+    var x = start
+    // Even samples stay even.
+    let lead = -Int(bitPattern: out + x) & (line &- 1)
+    if bypasses, lead & 1 == 0 {
+        if lead > 0 { storePairs(samples(x), out + x) }
+        x &+= lead
+        while x < end, left &- x >= line {
+            withUnsafePointer(to: samples(x)) { penumbra_stream_line($0, out + x) }
+            x &+= line
+        }
+    }
+    while x < end, left &- x >= line {
+        storePairs(samples(x), out + x)
+        x &+= line
+    }
+    if x < end {
+        let tail = UnsafeMutableRawPointer(scratch + 4 &* planeStride).assumingMemoryBound(to: UInt8.self)
+        storePairs(samples(x), tail)
+        var index = 0
+        while index < left &- x {
+            out[x &+ index] = tail[index]
+            index &+= 1
+        }
+        x &+= line
+    }
+    return x
 }

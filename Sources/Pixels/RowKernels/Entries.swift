@@ -124,11 +124,11 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
         horizontal: horizontal, horizontalRadius: horizontalRadius, count: count, scratch: scratch, out: out)
 }
 
-/// See ``filterDirectPair(_:_:_:vertical:horizontal:count:scratch:first:second:)``. `radius` is 0…9, and both axes have radius
+/// See ``filterDirectPair(_:_:_:vertical:horizontal:count:streams:scratch:first:second:)``. `radius` is 0…9, and both axes have radius
 /// + 1 weights.
 @inline(never) public func filterBytePair(
     _ rows: ByteRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
-    count: Int, scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt8>,
+    count: Int, streams: Bool, scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt8>,
     second: UnsafeMutablePointer<UInt8>
 ) {
     struct Loop: DirectLoop {
@@ -136,6 +136,7 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
         let vertical: UnsafePointer<UInt16>
         let horizontal: UnsafePointer<UInt16>
         let count: Int
+        let streams: Bool
         let scratch: UnsafeMutablePointer<UInt16>
         let first: UnsafeMutablePointer<UInt8>
         let second: UnsafeMutablePointer<UInt8>
@@ -143,14 +144,14 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
         @inline(__always) func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
             filterDirectPair(
                 Pixels.self, Both.self, rows, vertical: vertical, horizontal: horizontal, count: count,
-                scratch: scratch, first: first, second: second)
+                streams: streams, scratch: scratch, first: first, second: second)
         }
     }
     choose(
         channels, radius,
         Loop(
-            rows: rows, vertical: vertical, horizontal: horizontal, count: count, scratch: scratch, first: first,
-            second: second))
+            rows: rows, vertical: vertical, horizontal: horizontal, count: count, streams: streams, scratch: scratch,
+            first: first, second: second))
 }
 
 /// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``. `radius` is 0…9, and both axes have radius + 1

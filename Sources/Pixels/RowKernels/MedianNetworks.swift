@@ -15,16 +15,17 @@ private let lead = 64
 ///
 /// - Parameters:
 ///   - rows: 2·radius + 2 rows at the first output pixel, readable from 64 values before it up to the radius and 64 values
-///     after the last one.
+///     after the last one, or 192 values if it streams.
 ///   - radius: 1 or 2.
+///   - streams: whether whole cache lines bypass the caches, as in ``storeRow(_:count:streams:out:)``. Only for radius 1.
 ///   - scratch: 11,584 values, aligned.
 ///   - first, second: `count` values each; nothing is written after them.
 @inline(never) public func medianOfBytes(
-    _ rows: UnsafePointer<UnsafePointer<UInt8>>, radius: Int, channels: Int, count: Int,
+    _ rows: UnsafePointer<UnsafePointer<UInt8>>, radius: Int, channels: Int, count: Int, streams: Bool,
     scratch: UnsafeMutablePointer<UInt8>, first: UnsafeMutablePointer<UInt8>, second: UnsafeMutablePointer<UInt8>
 ) {
     if radius == 1 {
-        medianOfThree(RankedLine.self, rows, channels, count, scratch, first, second)
+        medianOfThree(RankedLine.self, rows, channels, count, streams, scratch, first, second)
     } else {
         medianOfFive(RankedBytes.self, rows, channels, count, scratch, first, second)
     }
@@ -32,11 +33,11 @@ private let lead = 64
 
 /// The same for 16-bit samples.
 @inline(never) public func medianOfWords(
-    _ rows: UnsafePointer<UnsafePointer<UInt16>>, radius: Int, channels: Int, count: Int,
+    _ rows: UnsafePointer<UnsafePointer<UInt16>>, radius: Int, channels: Int, count: Int, streams: Bool,
     scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt16>, second: UnsafeMutablePointer<UInt16>
 ) {
     if radius == 1 {
-        medianOfThree(RankedWords.self, rows, channels, count, scratch, first, second)
+        medianOfThree(RankedWords.self, rows, channels, count, streams, scratch, first, second)
     } else {
         medianOfFive(RankedWords.self, rows, channels, count, scratch, first, second)
     }
@@ -48,61 +49,94 @@ private let lead = 64
     scratch: UnsafeMutablePointer<Int32>, first: UnsafeMutablePointer<Int32>, second: UnsafeMutablePointer<Int32>
 ) {
     if radius == 1 {
-        medianOfThree(RankedNumbers.self, rows, channels, count, scratch, first, second)
+        medianOfThree(RankedNumbers.self, rows, channels, count, false, scratch, first, second)
     } else {
         medianOfFive(RankedNumbers.self, rows, channels, count, scratch, first, second)
     }
 }
 
+/// Vectors of a whole line of the cache.
 @inline(__always) private func medianOfThree<Vector: Ranked>(
-    _: Vector.Type, _ rows: UnsafePointer<UnsafePointer<Vector.Value>>, _ channels: Int, _ count: Int,
+    _: Vector.Type, _ rows: UnsafePointer<UnsafePointer<Vector.Value>>, _ channels: Int, _ count: Int, _ streams: Bool,
     _ scratch: UnsafeMutablePointer<Vector.Value>, _ first: UnsafeMutablePointer<Vector.Value>,
     _ second: UnsafeMutablePointer<Vector.Value>
 ) {
     let lanes = Vector.count
+    let stride = chunk + 192
     // The pointers are loaded before the loop, because the compiler cannot know that the loop does not overwrite them.
     let (a, b, c, d) = (rows[0], rows[1], rows[2], rows[3])
+    // Lines that bypass the caches begin with a line of the output, so that a chunk may end in the next one.
+    let bypasses = streams && count >= 2 &* lanes
+    var (firstDone, secondDone) = (0, 0)
     var start = 0
     while start < count {
         let part = min(chunk, count &- start)
+        let end = part &+ channels &+ (bypasses ? lanes : 0)
         var x = -lanes
-        while x < part &+ channels {
+        while x < end {
             let from = start &+ x
             let (above, below) = (Vector.load(a + from), Vector.load(d + from))
             var (low, high) = (Vector.load(b + from), Vector.load(c + from))
             Vector.sort(&low, &high)
             let target = scratch + (x &+ lead)
-            storeSorted(low, high, above, target)
-            storeSorted(low, high, below, target + 3 &* stride)
+            storeSorted(low, high, above, target, stride)
+            storeSorted(low, high, below, target + 3 &* stride, stride)
             x &+= lanes
         }
-        var row = 0
-        while row < 2 {
-            let sorted = UnsafePointer(scratch + (3 &* row &* stride &+ lead))
-            let out = (row == 0 ? first : second) + start
-            // Prefetches the next chunk of the rows that are new, a little at a time.
-            let ahead = (row == 0 ? c : d) + (start &+ chunk)
-            x = 0
-            while x < part {
-                penumbra_prefetch(ahead + x)
-                @inline(__always) func rank(_ index: Int, _ distance: Int) -> Vector {
-                    Vector.load(sorted + (index &* stride &+ x &+ distance &* channels))
-                }
-                let low = Vector.greater(Vector.greater(rank(0, -1), rank(0, 0)), rank(0, 1))
-                let high = Vector.lesser(Vector.lesser(rank(2, -1), rank(2, 0)), rank(2, 1))
-                Vector.middle(low, Vector.middle(rank(1, -1), rank(1, 0), rank(1, 1)), high)
-                    .store(out + x, left: part &- x, spare: scratch + 6 &* stride)
-                x &+= lanes
-            }
-            row &+= 1
-        }
+        // Prefetches the new rows of the next chunk, or of the next two rows, a little at a time.
+        let isLast = start &+ chunk >= count
+        let ahead = (c + (isLast ? 2 &* (d - c) : start &+ chunk), d + (isLast ? 2 &* (d - c) : start &+ chunk))
+        firstDone =
+            mediansOfThree(
+                Vector.self, scratch + lead, stride, channels, from: firstDone &- start, to: part, left: count &- start,
+                bypasses, ahead.0, scratch + 6 &* stride, first + start) &+ start
+        secondDone =
+            mediansOfThree(
+                Vector.self, scratch + (lead &+ 3 &* stride), stride, channels, from: secondDone &- start, to: part,
+                left: count &- start, bypasses, ahead.1, scratch + 6 &* stride, second + start) &+ start
         start &+= chunk
     }
 }
 
+/// Writes the medians of one row of a chunk from its sorted columns.
+///
+/// - Parameter left: the number of values that may be written.
+/// - Returns: the end of what is written.
+@inline(__always) private func mediansOfThree<Vector: Ranked>(
+    _: Vector.Type, _ sorted: UnsafePointer<Vector.Value>, _ stride: Int, _ channels: Int, from start: Int, to end: Int,
+    left: Int, _ bypasses: Bool, _ ahead: UnsafePointer<Vector.Value>, _ spare: UnsafeMutablePointer<Vector.Value>,
+    _ out: UnsafeMutablePointer<Vector.Value>
+) -> Int {
+    @inline(__always) func median(_ x: Int) -> Vector {
+        @inline(__always) func rank(_ index: Int, _ distance: Int) -> Vector {
+            Vector.load(sorted + (index &* stride &+ x &+ distance &* channels))
+        }
+        let low = Vector.greater(Vector.greater(rank(0, -1), rank(0, 0)), rank(0, 1))
+        let high = Vector.lesser(Vector.lesser(rank(2, -1), rank(2, 0)), rank(2, 1))
+        return Vector.middle(low, Vector.middle(rank(1, -1), rank(1, 0), rank(1, 1)), high)
+    }
+    var x = start
+    if bypasses {
+        let lead = (-Int(bitPattern: out + x) & 63) / MemoryLayout<Vector.Value>.stride
+        if lead > 0 { median(x).store(out + x) }
+        x &+= lead
+        while x < end, left &- x >= Vector.count {
+            penumbra_prefetch(ahead + x)
+            median(x).stream(out + x)
+            x &+= Vector.count
+        }
+    }
+    while x < end {
+        penumbra_prefetch(ahead + x)
+        median(x).store(out + x, left: left &- x, spare: spare)
+        x &+= Vector.count
+    }
+    return x
+}
+
 /// Stores three values in order, two of which are sorted already.
 @inline(__always) private func storeSorted<Vector: Ranked>(
-    _ low: Vector, _ high: Vector, _ other: Vector, _ target: UnsafeMutablePointer<Vector.Value>
+    _ low: Vector, _ high: Vector, _ other: Vector, _ target: UnsafeMutablePointer<Vector.Value>, _ stride: Int
 ) {
     let rest = Vector.greater(low, other)
     Vector.lesser(low, other).store(target)

@@ -1,18 +1,16 @@
-import Builtin
-
 // Four times the rows and columns of a low-rate image by linear interpolation: two doublings by 1 2 1, along rows first and then along
 // columns. So a value is moved to its four columns once, and not once for each of its four rows.
 
-/// How pixels are written four times, side by side. They are constants of a specialisation.
+/// A layout whose pixels can be repeated four times, side by side. Its members are constants of a specialisation.
 protocol Spreading: Interleaving {
     /// The number of low-rate pixels of a group, whose outputs fill whole vectors.
     static var groupPixels: Int { get }
     /// The number of vectors that a group fills: 1 or 3.
     static var groupVectors: Int { get }
     /// The outputs of one vector, from the pixels that it begins with: `vector` pixels after the first one of the group.
-    static func spread(_ pixels: SIMD8<UInt16>, _ vector: Int) -> SIMD16<UInt16>
+    static func spread(_ pixels: EightWords, _ vector: Int) -> SixteenWords
     /// For each output of a vector, its place among the four outputs of a pixel.
-    static func places(_ vector: Int) -> SIMD16<UInt16>
+    static func places(_ vector: Int) -> SixteenWords
 }
 
 /// Writes 4·`count` pixels of one row.
@@ -45,13 +43,13 @@ protocol Spreading: Interleaving {
     let far = Pixels.spread(loadEight(from + Pixels.channels), vector)
     let middle = average(near, far)
     let places = Pixels.places(vector)
-    // Averages of the middle and of what is on either side of it.
+    // The averages of the middle and of what is on either side of it. At the places 0 and 2, both are the same, and so is their average.
     let first = chosen(near, middle, where: places, is: 2)
     let outer = chosen(first, far, where: places, is: 3)
     store(average(outer, chosen(middle, near, where: places, is: 0)), out + 16 &* vector)
 }
 
-/// Writes `count` samples of each of four rows, from a low-rate row to the next one. `stride` values are from one output row to the next.
+/// Writes `count` samples of each of four rows, from a low-rate row to the next one. Output rows are `stride` values apart.
 ///
 /// - Parameters:
 ///   - near, far: readable up to 31 values after the end.
@@ -74,6 +72,11 @@ protocol Spreading: Interleaving {
 }
 
 /// Writes `count` values of one of the four rows in 8.7 fixed point.
+///
+/// - Parameters:
+///   - near, far: readable up to 31 values after the end.
+///   - place: which of the four rows, from 0 on.
+///   - out: writable up to 31 values after the end.
 @inline(never) public func interpolateWords(
     near: UnsafePointer<UInt16>, far: UnsafePointer<UInt16>, place: Int, count: Int, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -91,47 +94,17 @@ protocol Spreading: Interleaving {
     }
 }
 
-@inline(__always) private func loadEight(_ source: UnsafePointer<UInt16>) -> SIMD8<UInt16> {
-    UnsafeRawPointer(source).loadUnaligned(as: SIMD8<UInt16>.self)
-}
-
-@inline(__always) private func store(_ words: SIMD16<UInt16>, _ target: UnsafeMutablePointer<UInt16>) {
-    UnsafeMutableRawPointer(target).storeBytes(of: words, as: SIMD16<UInt16>.self)
-}
-
-/// ⌊(x + y + 1) / 2⌋ (vpavgw), as for 32 values.
-@inline(__always) private func average(_ x: SIMD16<UInt16>, _ y: SIMD16<UInt16>) -> SIMD16<UInt16> {
-    let either = Builtin.or_Vec16xInt16(x._storage._value, y._storage._value)
-    let differing = Builtin.xor_Vec16xInt16(x._storage._value, y._storage._value)
-    let half = Builtin.lshr_Vec16xInt16(differing, SIMD16<UInt16>(repeating: 1)._storage._value)
-    var result = SIMD16<UInt16>()
-    result._storage._value = Builtin.sub_Vec16xInt16(either, half)
-    return result
-}
-
-/// `y` where a constant vector has a value, and `x` elsewhere (vpblendvb).
-@inline(__always) private func chosen(
-    _ x: SIMD16<UInt16>, _ y: SIMD16<UInt16>, where places: SIMD16<UInt16>, is place: UInt16
-) -> SIMD16<UInt16> {
-    let isThere = Builtin.cmp_eq_Vec16xInt16(
-        places._storage._value, SIMD16<UInt16>(repeating: place)._storage._value)
-    var result = SIMD16<UInt16>()
-    result._storage._value = Builtin.select_Vec16xInt1_Vec16xInt16(
-        isThere, y._storage._value, x._storage._value)
-    return result
-}
-
 extension OneChannel: Spreading {
     static var groupPixels: Int { @inline(__always) get { 4 } }
     static var groupVectors: Int { @inline(__always) get { 1 } }
 
-    @inline(__always) static func spread(_ x: SIMD8<UInt16>, _ vector: Int) -> SIMD16<UInt16> {
-        SIMD16(
+    @inline(__always) static func spread(_ x: EightWords, _ vector: Int) -> SixteenWords {
+        SixteenWords(
             x[0], x[0], x[0], x[0], x[1], x[1], x[1], x[1], x[2], x[2], x[2], x[2], x[3], x[3], x[3], x[3])
     }
 
-    @inline(__always) static func places(_ vector: Int) -> SIMD16<UInt16> {
-        SIMD16(
+    @inline(__always) static func places(_ vector: Int) -> SixteenWords {
+        SixteenWords(
             0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
     }
 }
@@ -140,13 +113,13 @@ extension TwoChannels: Spreading {
     static var groupPixels: Int { @inline(__always) get { 2 } }
     static var groupVectors: Int { @inline(__always) get { 1 } }
 
-    @inline(__always) static func spread(_ x: SIMD8<UInt16>, _ vector: Int) -> SIMD16<UInt16> {
-        SIMD16(
+    @inline(__always) static func spread(_ x: EightWords, _ vector: Int) -> SixteenWords {
+        SixteenWords(
             x[0], x[1], x[0], x[1], x[0], x[1], x[0], x[1], x[2], x[3], x[2], x[3], x[2], x[3], x[2], x[3])
     }
 
-    @inline(__always) static func places(_ vector: Int) -> SIMD16<UInt16> {
-        SIMD16(
+    @inline(__always) static func places(_ vector: Int) -> SixteenWords {
+        SixteenWords(
             0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1, 1, 2, 2, 3, 3)
     }
 }
@@ -155,30 +128,30 @@ extension ThreeChannels: Spreading {
     static var groupPixels: Int { @inline(__always) get { 4 } }
     static var groupVectors: Int { @inline(__always) get { 3 } }
 
-    @inline(__always) static func spread(_ x: SIMD8<UInt16>, _ vector: Int) -> SIMD16<UInt16> {
+    @inline(__always) static func spread(_ x: EightWords, _ vector: Int) -> SixteenWords {
         switch vector {
         case 0:
-            SIMD16(
+            SixteenWords(
                 x[0], x[1], x[2], x[0], x[1], x[2], x[0], x[1], x[2], x[0], x[1], x[2], x[3], x[4], x[5], x[3])
         case 1:
-            SIMD16(
+            SixteenWords(
                 x[1], x[2], x[0], x[1], x[2], x[0], x[1], x[2], x[3], x[4], x[5], x[3], x[4], x[5], x[3], x[4])
         default:
-            SIMD16(
+            SixteenWords(
                 x[2], x[0], x[1], x[2], x[3], x[4], x[5], x[3], x[4], x[5], x[3], x[4], x[5], x[3], x[4], x[5])
         }
     }
 
-    @inline(__always) static func places(_ vector: Int) -> SIMD16<UInt16> {
+    @inline(__always) static func places(_ vector: Int) -> SixteenWords {
         switch vector {
         case 0:
-            SIMD16(
+            SixteenWords(
                 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0, 0, 0, 1)
         case 1:
-            SIMD16(
+            SixteenWords(
                 1, 1, 2, 2, 2, 3, 3, 3, 0, 0, 0, 1, 1, 1, 2, 2)
         default:
-            SIMD16(
+            SixteenWords(
                 2, 3, 3, 3, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3)
         }
     }
@@ -188,13 +161,13 @@ extension FourChannels: Spreading {
     static var groupPixels: Int { @inline(__always) get { 1 } }
     static var groupVectors: Int { @inline(__always) get { 1 } }
 
-    @inline(__always) static func spread(_ x: SIMD8<UInt16>, _ vector: Int) -> SIMD16<UInt16> {
-        SIMD16(
+    @inline(__always) static func spread(_ x: EightWords, _ vector: Int) -> SixteenWords {
+        SixteenWords(
             x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3])
     }
 
-    @inline(__always) static func places(_ vector: Int) -> SIMD16<UInt16> {
-        SIMD16(
+    @inline(__always) static func places(_ vector: Int) -> SixteenWords {
+        SixteenWords(
             0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
     }
 }

@@ -29,7 +29,7 @@ private struct QuarteringScratch {
 ///   - scratch: 4800 values.
 ///   - out: writable up to 32 values after the end.
 @inline(never) func quarter<Pixels: Interleaving>(
-    _: Pixels.Type, _ rows: UnsafePointer<UnsafePointer<UInt8>>, count: Int, scratch: UnsafeMutablePointer<UInt16>,
+    _: Pixels.Type, _ rows: ByteRows, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafeMutablePointer<UInt16>
 ) {
     let buffers = QuarteringScratch(scratch)
@@ -55,7 +55,7 @@ private struct QuarteringScratch {
 
 /// Computes the sums of seven rows and splits them into the values of even pixels and of odd ones.
 @inline(__always) private func splitVerticalSums<Pixels: Interleaving>(
-    _: Pixels.Type, _ rows: UnsafePointer<UnsafePointer<UInt8>>, from start: Int, count: Int, _ sums: HalvingScratch
+    _: Pixels.Type, _ rows: ByteRows, from start: Int, count: Int, _ sums: HalvingScratch
 ) {
     var x = start
     var done = 0

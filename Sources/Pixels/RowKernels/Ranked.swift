@@ -1,4 +1,5 @@
 import Builtin
+import CStreaming
 
 /// A vector of values that can be ordered. (The vectors of the standard library cannot conform themselves, because
 /// conformances of generic types would be defined weakly in every module.)
@@ -137,6 +138,11 @@ extension Ranked {
 
     @inline(__always) static func middle(_ a: Self, _ b: Self, _ c: Self, _ d: Self, _ e: Self) -> Self {
         middle(e, greater(lesser(a, b), lesser(c, d)), lesser(greater(a, b), greater(c, d)))
+    }
+
+    /// Stores a vector of 64 bytes past the caches, at a boundary of 64 bytes.
+    @inline(__always) func stream(_ target: UnsafeMutablePointer<Value>) {
+        withUnsafePointer(to: self) { penumbra_stream_line($0, target) }
     }
 
     /// Stores the first `left` values, or all if there are more.

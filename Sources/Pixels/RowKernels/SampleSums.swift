@@ -1,7 +1,6 @@
 import CPairSums
 
-/// Weighted vertical sums of 64 samples, in the order of `penumbra_block_sums`: `low` for the first 8 of every 16 samples, and `high` for the
-/// others.
+/// Weighted vertical sums of 64 samples, in the order of `penumbra_block_sums`.
 struct SampleSums {
     let low: WordVector
     let high: WordVector

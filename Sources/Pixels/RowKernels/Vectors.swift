@@ -110,17 +110,43 @@ func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, Wo
 func roundedToBytes(_ x: WordVector) -> ByteVector { narrowed(shiftedRight(x &+ WordVector(repeating: 64), by: 7)) }
 
 /// The values of a row of an 8-bit image: samples, or words in 8.7 fixed point.
-protocol FixedSample: BitwiseCopyable {
-    /// Loads 32 values as words. Samples are not scaled.
-    static func words(_ source: UnsafePointer<Self>) -> WordVector
+protocol FixedSample: BitwiseCopyable {}
+
+extension UInt8: FixedSample {}
+extension UInt16: FixedSample {}
+
+// 8 and 16 words, for outputs that are made of few values.
+
+typealias EightWords = SIMD8<UInt16>
+typealias SixteenWords = SIMD16<UInt16>
+
+@inline(__always) func loadEight(_ source: UnsafePointer<UInt16>) -> EightWords {
+    UnsafeRawPointer(source).loadUnaligned(as: EightWords.self)
 }
 
-extension UInt8: FixedSample {
-    @inline(__always) static func words(_ source: UnsafePointer<UInt8>) -> WordVector { widened(load(source)) }
+@inline(__always) func store(_ words: SixteenWords, _ target: UnsafeMutablePointer<UInt16>) {
+    UnsafeMutableRawPointer(target).storeBytes(of: words, as: SixteenWords.self)
 }
 
-extension UInt16: FixedSample {
-    @inline(__always) static func words(_ source: UnsafePointer<UInt16>) -> WordVector { load(source) }
+/// ⌊(x + y + 1) / 2⌋ (vpavgw), as for 32 values.
+@inline(__always) func average(_ x: SixteenWords, _ y: SixteenWords) -> SixteenWords {
+    let either = Builtin.or_Vec16xInt16(x._storage._value, y._storage._value)
+    let differing = Builtin.xor_Vec16xInt16(x._storage._value, y._storage._value)
+    let half = Builtin.lshr_Vec16xInt16(differing, SixteenWords(repeating: 1)._storage._value)
+    var result = SixteenWords()
+    result._storage._value = Builtin.sub_Vec16xInt16(either, half)
+    return result
+}
+
+/// `y` where a constant vector has a value, and `x` elsewhere (vpblendvb).
+@inline(__always) func chosen(
+    _ x: SixteenWords, _ y: SixteenWords, where places: SixteenWords, is place: UInt16
+) -> SixteenWords {
+    let isThere = Builtin.cmp_eq_Vec16xInt16(places._storage._value, SixteenWords(repeating: place)._storage._value)
+    var result = SixteenWords()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xInt16(
+        isThere, y._storage._value, x._storage._value)
+    return result
 }
 
 // Vector operations on floats that are slow or missing in the standard library; see above.

@@ -1,8 +1,8 @@
 #ifndef PENUMBRA_PAIR_SUMS_H
 #define PENUMBRA_PAIR_SUMS_H
 
-// Weighted sums of the samples of two rows. x86-64 has an instruction for them (pmaddubsw), but the compiler makes it of no loop in
-// Swift. It multiplies bytes that lie beside each other, so the bytes of both rows are interleaved first, which the processor does
+// Weighted sums of the samples of two rows. x86-64 has an instruction for them (pmaddubsw), but the compiler does not use it for
+// any loop in Swift. It multiplies bytes that lie beside each other, so the bytes of both rows are interleaved first, which the processor does
 // within 16 bytes. So the sums come in two parts: `low` is for the first 8 of every 16 samples, and `high` for the others.
 
 #include <stdint.h>
@@ -14,14 +14,15 @@ typedef struct {
     penumbra_eight_sums a, b, c, d;
 } penumbra_half_sums;
 
-/// The sums of a block of 64 samples.
+/// The sums of a block of 64 samples. `low` has those of the first 8 of every 16 samples, and `high` those of the others.
 typedef struct {
     penumbra_half_sums low, high;
 } penumbra_block_sums;
 
 #define PENUMBRA_PAIRS_INLINE static inline __attribute__((always_inline))
 
-// One vector of the processor. The interleaving of 16 bytes from `n` on takes those of the second vector from `n + w` on.
+// The order of the bytes of two vectors, of `w` bytes each, when 8 bytes from `n` on of both are interleaved. A vector is as long as
+// the processor has them. Without SSSE3 and on other architectures, there is no such instruction.
 #define PENUMBRA_PAIRS_OF_8(n, w) \
     n, n + w, n + 1, n + w + 1, n + 2, n + w + 2, n + 3, n + w + 3, n + 4, n + w + 4, n + 5, n + w + 5, n + 6, n + w + 6, \
         n + 7, n + w + 7
@@ -59,6 +60,7 @@ PENUMBRA_PAIRS_INLINE penumbra_pair_words penumbra_multiply_pairs(penumbra_pair_
     typedef char bytes __attribute__((vector_size(PENUMBRA_PAIRS_WIDTH)));
     return (penumbra_pair_words)PENUMBRA_PAIRS_MULTIPLY((bytes)pairs, (bytes)weights);
 #else
+    // The low byte of a word comes first.
     penumbra_pair_words words = (penumbra_pair_words)pairs;
     return (words & 255) * (weights & 255) + (words >> 8) * (weights >> 8);
 #endif
@@ -68,6 +70,7 @@ PENUMBRA_PAIRS_INLINE penumbra_pair_words penumbra_multiply_pairs(penumbra_pair_
 /// most 32767.
 PENUMBRA_PAIRS_INLINE penumbra_block_sums penumbra_pair_sums(
     const uint8_t *row, uint8_t weight, const uint8_t *other_row, uint8_t other_weight) {
+    // The difference has the number in every lane.
     penumbra_pair_words weights = (uint16_t)(weight | other_weight << 8) - (penumbra_pair_words){0};
     penumbra_pair_words low[PENUMBRA_PAIRS_VECTORS], high[PENUMBRA_PAIRS_VECTORS];
     for (int part = 0; part < PENUMBRA_PAIRS_VECTORS; part++) {

@@ -91,12 +91,12 @@ struct RowOperations: Sendable {
 
     @inline(__always) func filterBytePair(
         _ rows: borrowing RowList<UInt8>, channels: Int, radius: Int, vertical: [UInt16], horizontal: [UInt16],
-        count: Int, scratch: MutableRow<UInt16>, first: MutableRow<UInt8>, second: MutableRow<UInt8>
+        count: Int, streams: Bool, scratch: MutableRow<UInt16>, first: MutableRow<UInt8>, second: MutableRow<UInt8>
     ) {
         let loop = isV4 ? RowKernelsV4.filterBytePair : isV3 ? RowKernelsV3.filterBytePair : RowKernelsV2.filterBytePair
         loop(
-            rows.pointers(count: 2 * radius + 2), channels, radius, vertical, horizontal, count, scratch.pointer,
-            first.pointer, second.pointer)
+            rows.pointers(count: 2 * radius + 2), channels, radius, vertical, horizontal, count, streams,
+            scratch.pointer, first.pointer, second.pointer)
     }
 
     @inline(__always) func filterWordRow(
@@ -598,22 +598,22 @@ struct RowOperations: Sendable {
     // MARK: Medians.
 
     @inline(__always) func medianOfBytes(
-        _ rows: borrowing RowList<UInt8>, radius: Int, channels: Int, count: Int, scratch: MutableRow<UInt8>,
-        first: MutableRow<UInt8>, second: MutableRow<UInt8>
+        _ rows: borrowing RowList<UInt8>, radius: Int, channels: Int, count: Int, streams: Bool,
+        scratch: MutableRow<UInt8>, first: MutableRow<UInt8>, second: MutableRow<UInt8>
     ) {
         let loop = isV4 ? RowKernelsV4.medianOfBytes : isV3 ? RowKernelsV3.medianOfBytes : RowKernelsV2.medianOfBytes
         loop(
-            rows.pointers(count: 2 * radius + 2), radius, channels, count, scratch.pointer, first.pointer,
+            rows.pointers(count: 2 * radius + 2), radius, channels, count, streams, scratch.pointer, first.pointer,
             second.pointer)
     }
 
     @inline(__always) func medianOfWords(
-        _ rows: borrowing RowList<UInt16>, radius: Int, channels: Int, count: Int, scratch: MutableRow<UInt16>,
-        first: MutableRow<UInt16>, second: MutableRow<UInt16>
+        _ rows: borrowing RowList<UInt16>, radius: Int, channels: Int, count: Int, streams: Bool,
+        scratch: MutableRow<UInt16>, first: MutableRow<UInt16>, second: MutableRow<UInt16>
     ) {
         let loop = isV4 ? RowKernelsV4.medianOfWords : isV3 ? RowKernelsV3.medianOfWords : RowKernelsV2.medianOfWords
         loop(
-            rows.pointers(count: 2 * radius + 2), radius, channels, count, scratch.pointer, first.pointer,
+            rows.pointers(count: 2 * radius + 2), radius, channels, count, streams, scratch.pointer, first.pointer,
             second.pointer)
     }
 

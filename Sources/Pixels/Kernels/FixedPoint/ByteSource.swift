@@ -50,7 +50,8 @@ final class RowWriter<Sample: BitwiseCopyable> {
     let operations: RowOperations
     private let target: MutableRow<Sample>
     private let rows: RowBuffer<Sample>
-    private let streams: Bool
+    /// Whether rows that are written in place may bypass the caches.
+    let streams: Bool
 
     /// The size from which rows bypass the caches: that of a second-level cache.
     private static var streamedBytes: Int { 4 << 20 }
@@ -263,15 +264,20 @@ final class ByteSource {
         return offsets
     }
 
-    /// Copies the pixels at `offsets` of a row. Those at `run` follow one another in the row.
-    func copy(_ offsets: Row<Int>, count: Int, run: Range<Int>, position: Int, to target: MutableRow<UInt8>) {
+    /// Copies the pixels at `offsets` of a row. Those of each of the `runs` follow one another in the row.
+    func copy(_ offsets: Row<Int>, count: Int, runs: [Range<Int>], position: Int, to target: MutableRow<UInt8>) {
         guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
-        copyPixels(0..<run.lowerBound, position, offsets, target)
-        if !run.isEmpty {
+        var (done, index) = (0, 0)
+        // A `for` loop would retain the array.
+        while index < runs.count {
+            let run = runs[index]
+            copyPixels(done..<run.lowerBound, position, offsets, target)
             (target + run.lowerBound * channels).update(
                 from: rasterRow(position) + offsets[run.lowerBound], count: run.count * channels)
+            done = run.upperBound
+            index += 1
         }
-        copyPixels(run.upperBound..<count, position, offsets, target)
+        copyPixels(done..<count, position, offsets, target)
     }
 
     private func copyPixels(_ pixels: Range<Int>, _ position: Int, _ offsets: Row<Int>, _ target: MutableRow<UInt8>) {

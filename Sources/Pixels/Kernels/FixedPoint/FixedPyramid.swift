@@ -30,9 +30,9 @@ final class FixedPyramid {
     /// Whether the last two doublings are one interpolation.
     private let isInterpolated: Bool
     /// Rows of a quarter of the rate whose columns are at the full rate. Only for an interpolation.
-    private let spread: RowRing<UInt16>
+    private let spreadRows: RowRing<UInt16>
     /// Four rows of a chunk's samples.
-    private let quad: RowBuffer<UInt8>
+    private let fourRows: RowBuffer<UInt8>
     private let scratch: RowBuffer<UInt16>
     private let words: RowBuffer<UInt16>
     /// The rows that a loop reads, and those that it writes.
@@ -44,9 +44,11 @@ final class FixedPyramid {
     private static let margin = 10
     /// The number of output columns of a chunk.
     private static let chunk = 2560
-    /// The most values of a row of a chunk that is made from rows of a quarter of the rate. All that is read and written stays in the
-    /// first-level cache.
-    private static let quadValues = 4096
+    /// The most values of a row of a chunk that is interpolated. What is written stays in the first-level cache.
+    private static let interpolatedValues = 4096
+    /// The distance of the four rows of such a chunk.
+    private static let fourRowsStride = interpolatedValues + 192
+    private static let scratchCount = batch * 800 + 256
 
     /// Divides a picture so that the rows of a part stay in the second-level cache. The division does not affect any pixel. A
     /// part is much wider than its margins.
@@ -84,7 +86,7 @@ final class FixedPyramid {
         zero = ZeroResponse.multirate(
             taps: taps, biases: biases, horizontal: horizontal.weights, vertical: vertical.weights)
         isInterpolated = taps.starts(with: [3, 3])
-        let chunk = isInterpolated ? Self.quadValues / layout.channels : Self.chunk
+        let chunk = isInterpolated ? Self.interpolatedValues / layout.channels : Self.chunk
         chunks = stride(from: output.x & ~1, to: output.right, by: chunk).map {
             max($0, output.x)..<min($0 + chunk, output.right)
         }
@@ -110,11 +112,11 @@ final class FixedPyramid {
                 columns: x.up[level], rows: y.up[level], channels: layout.channels,
                 capacity: level == levels ? 2 * Self.batch : level == 1 && isInterpolated ? 1 : 8, margin: Self.margin)
         }
-        spread = RowRing(
+        spreadRows = RowRing(
             columns: isInterpolated ? output.x & ~3..<(output.right + 3) & ~3 : 0..<0, rows: y.up[min(2, levels)],
             channels: layout.channels, capacity: 2, margin: 0)
-        quad = RowBuffer(count: isInterpolated ? 4 * Self.quadStride : 0)
-        scratch = RowBuffer(count: Self.batch * 800 + 256)
+        fourRows = RowBuffer(count: isInterpolated ? 4 * Self.fourRowsStride : 0)
+        scratch = RowBuffer(count: Self.scratchCount)
         words = RowBuffer(count: (output.width + 4) * layout.channels + 256)
         window = RowList(count: 2 * vertical.radius + Self.batch + 8)
         targets = MutableRowList(count: Self.batch)
@@ -143,19 +145,21 @@ final class FixedPyramid {
             let width = (width + 2 * horizontal.reach) >> level
             return (low + up) * (width + 2 * margin + 256) * 2
         }
-        return (rows.reduce(0, +) + 32 * (width + 2 * horizontal.reach + 256)) * channels
+        let fixed = fourRowsStride * 4 + 2 * scratchCount
+        return (rows.reduce(0, +) + 32 * (width + 2 * horizontal.reach + 256)) * channels + fixed
     }
 
     /// Computes the rows of the target's rectangle. The next call continues below them.
     func render(to target: RowWriter<UInt8>) {
-        // As many rows as are made from the same rows of a lower rate.
         let (isInterpolated, chunks) = (isInterpolated, chunks)
+        // So many rows are made from the same rows of a lower rate.
         let count = isInterpolated ? 4 : 2
         let (halo, rows) = (vertical.reach, target.rect.rows)
         for first in stride(from: rows.lowerBound & ~(count - 1), to: rows.upperBound, by: count) {
             prepare(first)
             if source.isOpaque(from: first - halo) {
-                // References are not counted here: that would wait for the rows that bypass the caches.
+                // A `for` loop would retain the array. That is an atomic operation, which waits for the stores that bypass the
+                // caches.
                 var chunk = 0
                 while chunk < chunks.count {
                     if isInterpolated {
@@ -187,16 +191,13 @@ final class FixedPyramid {
     /// Interpolates a part of four rows to samples in the first-level cache, and copies them into the raster.
     private func writeInterpolated(_ columns: Range<Int>, _ first: Int, to target: RowWriter<UInt8>) {
         operations.interpolateToBytes(
-            near: Row(spread.pixel(x: columns.lowerBound, y: first >> 2)),
-            far: Row(spread.pixel(x: columns.lowerBound, y: (first >> 2) + 1)), count: columns.count * channels,
-            stride: Self.quadStride, out: quad.start)
+            near: Row(spreadRows.pixel(x: columns.lowerBound, y: first >> 2)),
+            far: Row(spreadRows.pixel(x: columns.lowerBound, y: (first >> 2) + 1)), count: columns.count * channels,
+            stride: Self.fourRowsStride, out: fourRows.start)
         for y in (first..<first + 4).clamped(to: target.rect.rows) {
-            target.store(quad.start + (y - first) * Self.quadStride, columns: columns, y: y)
+            target.store(fourRows.start + (y - first) * Self.fourRowsStride, columns: columns, y: y)
         }
     }
-
-    /// Rows begin in different sets of the cache.
-    private static let quadStride = quadValues + 192
 
     /// Doubles a part of two rows to samples in the first-level cache, and copies them into the raster.
     private func writeDoubled(_ columns: Range<Int>, _ pair: Int, to target: RowWriter<UInt8>) {
@@ -221,7 +222,8 @@ final class FixedPyramid {
     private func doubledRow(_ y: Int) -> Row<UInt16> {
         if isInterpolated {
             operations.interpolateWords(
-                near: Row(spread.pixel(x: output.x, y: y >> 2)), far: Row(spread.pixel(x: output.x, y: (y >> 2) + 1)),
+                near: Row(spreadRows.pixel(x: output.x, y: y >> 2)),
+                far: Row(spreadRows.pixel(x: output.x, y: (y >> 2) + 1)),
                 place: y & 3, count: output.width * channels, out: words.start + 64)
             return Row(words.start + 64)
         }
@@ -242,13 +244,13 @@ final class FixedPyramid {
 extension FixedPyramid {
     /// Computes rows of a quarter of the rate whose columns are at the full rate, up to `y`.
     private func makeSpread(through y: Int) {
-        while spread.lacks(y) {
-            let row = spread.next
+        while spreadRows.lacks(y) {
+            let row = spreadRows.next
             makeUp(2, through: row)
             operations.spreadWords(
-                Row(up[1].pixel(x: spread.columns.lowerBound >> 2, y: row)), channels: channels,
-                count: spread.columns.count / 4, out: spread.row(row))
-            spread.next = row + 1
+                Row(up[1].pixel(x: spreadRows.columns.lowerBound >> 2, y: row)), channels: channels,
+                count: spreadRows.columns.count / 4, out: spreadRows.row(row))
+            spreadRows.next = row + 1
         }
     }
 
@@ -399,7 +401,8 @@ package final class FixedDirect {
                 let start = (columns.lowerBound - output.x) * source.channels
                 operations.filterBytePair(
                     rows, channels: source.channels, radius: radius, vertical: verticalOfPairs, horizontal: horizontal,
-                    count: columns.count * source.channels, scratch: scratch.start, first: target.inPlace(y: y) + start,
+                    count: columns.count * source.channels, streams: target.streams, scratch: scratch.start,
+                    first: target.inPlace(y: y) + start,
                     second: (isPair ? target.inPlace(y: y + 1) : target.row) + start)
             },
             words: { rows in

@@ -321,15 +321,22 @@ final class CopiedRows {
     private let mask: Int
     private let held: RowBuffer<Int>
     private let offsets: RowBuffer<Int>
-    /// The indices of those columns that follow one another in a row of the source.
-    private let run: Range<Int>
+    /// The indices of those columns that follow one another in a row of the source. Few together are copied one by one.
+    private let runs: [Range<Int>]
 
     init(_ columns: Range<Int>, of source: ByteSource, capacity: Int) {
         self.columns = columns
         offsets = source.offsets(of: columns)
-        let inside = columns.clamped(to: source.inPlaceColumns)
-        let first = inside.isEmpty ? 0 : inside.lowerBound - columns.lowerBound
-        run = first..<first + inside.count
+        var (runs, first) = ([Range<Int>](), 0)
+        for index in 1..<columns.count + 1 {
+            let follows =
+                index < columns.count && offsets[index - 1] >= 0
+                && offsets[index] == offsets[index - 1] + source.channels
+            if follows { continue }
+            if index - first >= 8 { runs.append(first..<index) }
+            first = index
+        }
+        self.runs = runs
         var count = 1
         while count < capacity { count *= 2 }
         stride = (columns.count * source.channels + 2 * Reading.slack + 63) & ~63
@@ -352,7 +359,7 @@ final class CopiedRows {
 
     func fill(_ y: Int, from source: ByteSource) {
         source.copy(
-            Row(offsets.start), count: columns.count, run: run, position: source.position(ofRow: y), to: row(y))
+            Row(offsets.start), count: columns.count, runs: runs, position: source.position(ofRow: y), to: row(y))
         held[y & mask] = y
     }
 }

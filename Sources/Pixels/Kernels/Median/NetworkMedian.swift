@@ -19,7 +19,7 @@ final class NetworkMedian {
     func render() {
         let rows = target.rect.rows
         for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
-            // The median is written in place, like a direct FIR: a copy that bypasses the caches would take longer.
+            // The median is written in place, like a direct FIR: to write a row twice would take longer.
             let first = target.inPlace(y: y)
             let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
             source.withRows(
@@ -28,7 +28,7 @@ final class NetworkMedian {
                     let start = (columns.lowerBound - target.rect.x) * source.channels
                     target.operations.medianOfBytes(
                         rows, radius: radius, channels: source.channels, count: columns.count * source.channels,
-                        scratch: scratch.start, first: first + start, second: second + start)
+                        streams: target.streams, scratch: scratch.start, first: first + start, second: second + start)
                 },
                 words: { _ in preconditionFailure("opaque rows are read as samples") })
         }
@@ -68,7 +68,7 @@ final class WordMedian {
             let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
             target.operations.medianOfWords(
                 window, radius: radius, channels: ring.channels, count: target.rect.width * ring.channels,
-                scratch: scratch.start, first: first, second: second)
+                streams: target.streams, scratch: scratch.start, first: first, second: second)
         }
     }
 }
