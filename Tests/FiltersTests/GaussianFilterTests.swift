@@ -8,7 +8,7 @@ import Testing
 
 /// The Gaussian against its definition in float64.
 struct GaussianFilterTests {
-    private static let radii = [0.3, 1, 2.7, 5, 12, 40]
+    private static let radii = [0.3, 1, 2.7, 5, 12, 40, 60]
     private static let sizes = [
         PixelRect(x: 0, y: 0, width: 1, height: 1), PixelRect(x: 0, y: 0, width: 1, height: 19),
         PixelRect(x: 0, y: 0, width: 23, height: 1), PixelRect(x: -7, y: 3, width: 31, height: 17),

@@ -41,7 +41,7 @@ struct SharpenFilterTests {
         }
     }
 
-    @Test(arguments: [0.3, 1, 2.7, 5, 12, 40], Pattern.allCases)
+    @Test(arguments: [0.3, 1, 2.7, 5, 12, 40, 60], Pattern.allCases)
     func `every pattern, layout and format stays inside its bound`(radius: Double, pattern: Pattern) throws {
         for format in SampleFormat.allCases {
             for layout in PixelLayout.allCases {
