@@ -53,6 +53,16 @@ import Testing
             "penumbra submit has no option --dry-run\n   = 'penumbra plan' shows what would be rendered, and why, and writes "
                 + "nothing; it takes the same manifests\n"
         ),
+        (
+            ["apply", "gaussian", "photo.jpg", "-dash.jpg", "-o", "out/"],
+            "penumbra apply has no option -dash.jpg\n   = if it is a file, write ./-dash.jpg; 'penumbra apply --help' lists the "
+                + "options\n"
+        ),
+        (
+            ["is-blurred", "-q", "-holiday.jpg"],
+            "penumbra is-blurred has no option -holiday.jpg\n   = if it is a file, write ./-holiday.jpg; 'penumbra is-blurred "
+                + "--help' lists the options\n"
+        ),
         (["check", "job.yaml", "--color", "blue"], "--color takes auto, always or never, not 'blue'\n"),
         (["check", "job.yaml", "--color"], "--color needs a value: auto, always or never\n"),
         (

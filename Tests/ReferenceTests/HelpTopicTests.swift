@@ -28,7 +28,8 @@ import Testing
         #expect(
             text.hasPrefix(
                 """
-                If a command has several jobs, the highest code counts.
+                If a command has several jobs, the highest code counts. A
+                manifest with errors counts before one that is missing.
 
                   0
                       Everything is done, or was done before. Pictures that

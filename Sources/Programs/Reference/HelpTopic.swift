@@ -40,7 +40,9 @@ package enum HelpTopic: String, CaseIterable, Sendable {
                 page.entry(field.field, field.sentence, "Example: \(field.example)")
             }
         case .exitCodes:
-            page.paragraph("If a command has several jobs, the highest code counts.")
+            page.paragraph(
+                "If a command has several jobs, the highest code counts. A manifest with errors counts before one that is "
+                    + "missing.")
             for outcome in RunOutcome.allCases { page.entry("\(outcome.number)", outcome.sentence, outcome.remedy) }
         case .environment:
             page.paragraph(

@@ -103,7 +103,10 @@ struct ArgumentCheck {
             index += 1
             let known = command.option(argument)
             guard let option = known, option.kind == "option" else {
-                if known == nil { try refuseDryRun(argument, type._commandName) }
+                if known == nil {
+                    try refuseDryRun(argument, type._commandName)
+                    try refuseDashedName(argument, command, type._commandName)
+                }
                 result.append(argument)
                 continue
             }
@@ -124,7 +127,7 @@ struct ArgumentCheck {
     }
 
     /// Whether nothing can be wrong with the arguments that only a description of the command would show: no option comes twice, none
-    /// has a negative number, and none asks for a dry run. To describe a command takes as long as to render a small picture.
+    /// has a negative number or is a name with a hyphen, and none asks for a dry run. To describe a command takes as long as to render a small picture.
     private static func needNoDescription(_ arguments: [String]) -> Bool {
         // `--` may be the value of an option.
         let dashed = arguments.filter { $0.hasPrefix("-") && $0 != "--" }
@@ -134,7 +137,7 @@ struct ArgumentCheck {
             name.count == 2 && names.contains { $0.hasPrefix("-\(name)") }
         }
         return names.count == dashed.count && !mayBeSame && names.isDisjoint(with: dryRun)
-            && !dashed.contains { isNumber($0.dropFirst()) }
+            && !dashed.contains { isNumber($0.dropFirst()) || isDashedName($0) }
     }
 
     private static let dryRun = ["-n", "--dry-run"]
@@ -151,6 +154,26 @@ struct ArgumentCheck {
             penumbra \(command) has no option \(argument)
                = 'penumbra plan' shows what would be rendered, and why, and writes nothing; it takes the same manifests
             """)
+    }
+
+    /// A file may have a name that begins with a hyphen, and a shell puts it in place of `*.jpg`. The parser would read its letters as short
+    /// options, and an `h` among them as a request for help.
+    private static func refuseDashedName(
+        _ argument: String, _ command: Command, _ name: String
+    ) throws(FarmError) {
+        guard isDashedName(argument), !command.hasFlags(argument.dropFirst()) else { return }
+        let shown = PathText.visible(argument)
+        throw FarmError(
+            .usage,
+            """
+            penumbra \(name) has no option \(shown)
+               = if it is a file, write ./\(shown); 'penumbra \(name) --help' lists the options
+            """)
+    }
+
+    /// Whether an argument has a single hyphen and more than a letter behind it.
+    private static func isDashedName(_ argument: String) -> Bool {
+        argument.hasPrefix("-") && !argument.hasPrefix("--") && split(argument).name.count > 2
     }
 
     /// Whether a text begins like a number, or like a special value.
@@ -228,6 +251,11 @@ private struct Command: Decodable {
     init(_ type: any ParsableCommand.Type) {
         // The parser itself writes this description.
         arguments = try? JSONDecoder().decode(Tool.self, from: Data(type._dumpHelp().utf8)).command.arguments
+    }
+
+    /// Whether each letter is a flag of one letter. A request for help stands by itself.
+    func hasFlags(_ letters: Substring) -> Bool {
+        letters.allSatisfy { letter in letter != "h" && option("-\(letter)")?.kind == "flag" }
     }
 
     func option(_ argument: String) -> Argument? {
