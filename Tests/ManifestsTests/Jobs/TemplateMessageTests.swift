@@ -232,4 +232,9 @@ import Testing
                   = put {stem}, {index} or {hash8} into the name
                 """)
     }
+
+    @Test(arguments: ["a.png", "a[[]1]{{}x}[*].jpg", "[?]"])
+    func `one name for a file whose name looks like a pattern is worth none`(input: String) {
+        #expect(Reading.job("inputs: '\(input)'\noutput: out/x.png").messages == "")
+    }
 }

@@ -109,7 +109,7 @@ struct JobTyper {
         if let node = reader.mapping["inputs"], inputs.contains(where: { $0.hasPrefix("~") }) {
             log.warning(.job(.tilde(name: "inputs")), at: node.span)
         }
-        let wildcard = inputs.first { $0.contains { "*?[".contains($0) } }
+        let wildcard = inputs.first(where: \.mayMatchSeveral)
         let cause = wildcard ?? (inputs.count > 1 ? inputs.joined(separator: ", ") : nil)
         for output in outputs {
             if output.job.template.source.hasPrefix("~") { log.warning(.job(.tilde(name: "output")), at: output.span) }
@@ -117,6 +117,23 @@ struct JobTyper {
                 log.warning(.job(.sameNameForAll(inputs: cause.quoted)), at: output.span)
             }
         }
+    }
+}
+
+extension String {
+    /// Whether a pattern may match several files. `[*]` and the like stand for one character, in a name that was quoted.
+    fileprivate var mayMatchSeveral: Bool {
+        var rest = self[...]
+        while let character = rest.first {
+            if character == "*" || character == "?" { return true }
+            guard character == "[" else {
+                rest.removeFirst()
+                continue
+            }
+            guard rest.dropFirst(2).first == "]" else { return true }
+            rest = rest.dropFirst(3)
+        }
+        return false
     }
 }
 
