@@ -130,25 +130,25 @@ private struct Halves {
 ) {
     let halo = Both.value &* Pixels.channels
     let lead = (halo &+ 1) & ~1
-    let bypasses = streams && count >= 2 &* line
+    let streams = streams && count >= 2 &* line
     // Lines that bypass the caches begin with a line of the output, so that a chunk may end in the next one.
-    let length = (chunk &- lead &- halo &- (bypasses ? line : 0)) & ~(line &- 1)
+    let length = (chunk &- lead &- halo &- (streams ? line : 0)) & ~(line &- 1)
     var (firstDone, secondDone) = (0, 0)
     var start = 0
     while start < count {
         let part = min(length, count &- start)
         filterWindows(
-            Both.self, rows, vertical, start: start &- lead, count: lead &+ part &+ halo &+ (bypasses ? line : 0),
+            Both.self, rows, vertical, start: start &- lead, count: lead &+ part &+ halo &+ (streams ? line : 0),
             scratch)
         let planes = UnsafePointer(scratch + lead / 2)
         firstDone =
             writeRow(
                 Pixels.self, Both.self, planes, horizontal, from: firstDone &- start, to: part, left: count &- start,
-                bypasses, scratch, first + start) &+ start
+                streams, scratch, first + start) &+ start
         secondDone =
             writeRow(
                 Pixels.self, Both.self, planes + 2 &* planeStride, horizontal, from: secondDone &- start, to: part,
-                left: count &- start, bypasses, scratch, second + start) &+ start
+                left: count &- start, streams, scratch, second + start) &+ start
         start &+= length
     }
 }
@@ -162,7 +162,7 @@ private let line = 64
 /// - Returns: the end of what is written.
 @inline(__always) private func writeRow<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ planes: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>, from start: Int,
-    to end: Int, left: Int, _ bypasses: Bool, _ scratch: UnsafeMutablePointer<UInt16>,
+    to end: Int, left: Int, _ streams: Bool, _ scratch: UnsafeMutablePointer<UInt16>,
     _ out: UnsafeMutablePointer<UInt8>
 ) -> Int {
     @inline(__always) func samples(_ x: Int) -> WordVector {
@@ -170,10 +170,10 @@ private let line = 64
     }
     var x = start
     // Even samples stay even.
-    let lead = -Int(bitPattern: out + x) & (line &- 1)
-    if bypasses, lead & 1 == 0 {
-        if lead > 0 { storePairs(samples(x), out + x) }
-        x &+= lead
+    let head = -Int(bitPattern: out + x) & (line &- 1)
+    if streams, head & 1 == 0 {
+        if head > 0 { storePairs(samples(x), out + x) }
+        x &+= head
         while x < end, left &- x >= line {
             withUnsafePointer(to: samples(x)) { penumbra_stream_line($0, out + x) }
             x &+= line

@@ -10,7 +10,7 @@ protocol Interleaving {
     static func even(_ a: WordVector, _ b: WordVector) -> WordVector
     /// The odd pixels of the block.
     static func odd(_ a: WordVector, _ b: WordVector) -> WordVector
-    /// The even pixels of the block whose values are the low and the high sums of a ``SampleSums``.
+    /// The even pixels of a block of sums. `a` has the low sums of a ``SampleSums``, and `b` the high ones.
     static func evenOfSums(_ a: WordVector, _ b: WordVector) -> WordVector
     /// The odd pixels of that block.
     static func oddOfSums(_ a: WordVector, _ b: WordVector) -> WordVector

@@ -55,7 +55,7 @@ private let lead = 64
     }
 }
 
-/// Vectors of a whole line of the cache.
+/// - Precondition: a vector is as long as a line of the cache.
 @inline(__always) private func medianOfThree<Vector: Ranked>(
     _: Vector.Type, _ rows: UnsafePointer<UnsafePointer<Vector.Value>>, _ channels: Int, _ count: Int, _ streams: Bool,
     _ scratch: UnsafeMutablePointer<Vector.Value>, _ first: UnsafeMutablePointer<Vector.Value>,
@@ -66,12 +66,12 @@ private let lead = 64
     // The pointers are loaded before the loop, because the compiler cannot know that the loop does not overwrite them.
     let (a, b, c, d) = (rows[0], rows[1], rows[2], rows[3])
     // Lines that bypass the caches begin with a line of the output, so that a chunk may end in the next one.
-    let bypasses = streams && count >= 2 &* lanes
+    let streams = streams && count >= 2 &* lanes
     var (firstDone, secondDone) = (0, 0)
     var start = 0
     while start < count {
         let part = min(chunk, count &- start)
-        let end = part &+ channels &+ (bypasses ? lanes : 0)
+        let end = part &+ channels &+ (streams ? lanes : 0)
         var x = -lanes
         while x < end {
             let from = start &+ x
@@ -89,11 +89,11 @@ private let lead = 64
         firstDone =
             mediansOfThree(
                 Vector.self, scratch + lead, stride, channels, from: firstDone &- start, to: part, left: count &- start,
-                bypasses, ahead.0, scratch + 6 &* stride, first + start) &+ start
+                streams, ahead.0, scratch + 6 &* stride, first + start) &+ start
         secondDone =
             mediansOfThree(
                 Vector.self, scratch + (lead &+ 3 &* stride), stride, channels, from: secondDone &- start, to: part,
-                left: count &- start, bypasses, ahead.1, scratch + 6 &* stride, second + start) &+ start
+                left: count &- start, streams, ahead.1, scratch + 6 &* stride, second + start) &+ start
         start &+= chunk
     }
 }
@@ -104,7 +104,7 @@ private let lead = 64
 /// - Returns: the end of what is written.
 @inline(__always) private func mediansOfThree<Vector: Ranked>(
     _: Vector.Type, _ sorted: UnsafePointer<Vector.Value>, _ stride: Int, _ channels: Int, from start: Int, to end: Int,
-    left: Int, _ bypasses: Bool, _ ahead: UnsafePointer<Vector.Value>, _ spare: UnsafeMutablePointer<Vector.Value>,
+    left: Int, _ streams: Bool, _ ahead: UnsafePointer<Vector.Value>, _ spare: UnsafeMutablePointer<Vector.Value>,
     _ out: UnsafeMutablePointer<Vector.Value>
 ) -> Int {
     @inline(__always) func median(_ x: Int) -> Vector {
@@ -116,10 +116,10 @@ private let lead = 64
         return Vector.middle(low, Vector.middle(rank(1, -1), rank(1, 0), rank(1, 1)), high)
     }
     var x = start
-    if bypasses {
-        let lead = (-Int(bitPattern: out + x) & 63) / MemoryLayout<Vector.Value>.stride
-        if lead > 0 { median(x).store(out + x) }
-        x &+= lead
+    if streams {
+        let head = (-Int(bitPattern: out + x) & 63) / MemoryLayout<Vector.Value>.stride
+        if head > 0 { median(x).store(out + x) }
+        x &+= head
         while x < end, left &- x >= Vector.count {
             penumbra_prefetch(ahead + x)
             median(x).stream(out + x)

@@ -1,9 +1,9 @@
 // Four times the rows and columns of a low-rate image by linear interpolation: two doublings by 1 2 1, along rows first and then along
 // columns. So a value is moved to its four columns once, and not once for each of its four rows.
 
-/// A layout whose pixels can be repeated four times, side by side. Its members are constants of a specialisation.
+/// How pixels of a layout are repeated four times, side by side.
 protocol Spreading: Interleaving {
-    /// The number of low-rate pixels of a group, whose outputs fill whole vectors.
+    /// The number of low-rate pixels of a group. The outputs of a group fill whole vectors.
     static var groupPixels: Int { get }
     /// The number of vectors that a group fills: 1 or 3.
     static var groupVectors: Int { get }

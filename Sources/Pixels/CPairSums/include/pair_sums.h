@@ -2,8 +2,8 @@
 #define PENUMBRA_PAIR_SUMS_H
 
 // Weighted sums of the samples of two rows. x86-64 has an instruction for them (pmaddubsw), but the compiler does not use it for
-// any loop in Swift. It multiplies bytes that lie beside each other, so the bytes of both rows are interleaved first, which the processor does
-// within 16 bytes. So the sums come in two parts: `low` is for the first 8 of every 16 samples, and `high` for the others.
+// any loop in Swift. It multiplies bytes that lie beside each other. So the bytes of both rows are interleaved first. The processor
+// does that within 16 bytes, and so the sums come in two parts.
 
 #include <stdint.h>
 

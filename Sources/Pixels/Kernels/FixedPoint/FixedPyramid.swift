@@ -29,7 +29,7 @@ final class FixedPyramid {
     private let up: [RowRing<UInt16>]
     /// Whether the last two doublings are one interpolation.
     private let isInterpolated: Bool
-    /// Rows of a quarter of the rate whose columns are at the full rate. Only for an interpolation.
+    /// Rows for an interpolation: every column of the picture, and every fourth row. Empty otherwise.
     private let spreadRows: RowRing<UInt16>
     /// Four rows of a chunk's samples.
     private let fourRows: RowBuffer<UInt8>
@@ -242,7 +242,7 @@ final class FixedPyramid {
 }
 
 extension FixedPyramid {
-    /// Computes rows of a quarter of the rate whose columns are at the full rate, up to `y`.
+    /// Computes ``spreadRows`` up to `y`, which counts every fourth row of the picture.
     private func makeSpread(through y: Int) {
         while spreadRows.lacks(y) {
             let row = spreadRows.next
