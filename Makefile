@@ -59,6 +59,11 @@ test-thread test-address: setup
 test-sanitized: setup
 	Scripts/test-sanitized --part $(PART)
 
+## make test-arm64: compile the kernels for arm64, run them in an emulator, and compare their pixels with those of this machine
+.PHONY: test-arm64
+test-arm64: setup
+	Scripts/test-arm64
+
 build: setup
 	$(SWIFT_BUILD) --build-tests
 

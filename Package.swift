@@ -26,11 +26,16 @@ func module(
 /// The inner loops, compiled once for each level of x86-64 from the same files. Other architectures have one level: there
 /// all three modules are the same code, and the first is used. Only these modules may use instructions that a CPU can
 /// lack; ARCHITECTURE.md says how that is kept so.
+/// `PENUMBRA_ARCHITECTURE` names the architecture if it is not that of the compiler: see Scripts/test-arm64.
 #if arch(x86_64)
-    let rowKernelLevels = ["RowKernelsV2": "x86-64-v2", "RowKernelsV3": "x86-64-v3", "RowKernelsV4": "x86-64-v4"]
+    let isX86 = Context.environment["PENUMBRA_ARCHITECTURE"] ?? "x86_64" == "x86_64"
 #else
-    let rowKernelLevels = ["RowKernelsV2": "", "RowKernelsV3": "", "RowKernelsV4": ""]
+    let isX86 = false
 #endif
+let rowKernelLevels =
+    isX86
+    ? ["RowKernelsV2": "x86-64-v2", "RowKernelsV3": "x86-64-v3", "RowKernelsV4": "x86-64-v4"]
+    : ["RowKernelsV2": "", "RowKernelsV3": "", "RowKernelsV4": ""]
 
 func rowKernels(_ name: String, _ level: String) -> Target {
     let wide = level == "x86-64-v4" ? ["-Xcc", "-mprefer-vector-width=512", "-DWIDE_VECTORS"] : []
@@ -309,6 +314,12 @@ let package = Package(
                 "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Engines", "Coordination",
             ], path: "Tests/FarmTestSupport", swiftSettings: settings),
         .target(
+            name: "KernelCases", dependencies: ["Geometry", "Catalogs", "Raster", "Kernels"], path: "Tests/KernelCases",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "kernel-digests", dependencies: ["KernelCases", "Geometry", "Catalogs", "Raster", "Kernels"],
+            path: "Tests/Arm64/KernelDigests", swiftSettings: settings),
+        .target(
             name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
             path: "Tests/ExamplePictures", swiftSettings: settings),
         .executableTarget(
@@ -341,7 +352,9 @@ let package = Package(
         tests("RasterTests", ["Geometry", "Catalogs", "Raster", "FileAccess", "TestSupport"]),
         tests("FileAccessTests", ["FileAccess", "TestSupport"]),
         tests("DigestsTests", ["JobModel", "Digests", "TestSupport"]),
-        tests("KernelsTests", ["Geometry", "Catalogs", "Arithmetic", "Raster", "Kernels", "Filters", "TestSupport"]),
+        tests(
+            "KernelsTests",
+            ["Geometry", "Catalogs", "Arithmetic", "Raster", "Kernels", "KernelCases", "Filters", "TestSupport"]),
         tests("FiltersTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "TestSupport"]),
         tests(
             "RenderingTests",

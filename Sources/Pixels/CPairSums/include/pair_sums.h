@@ -3,7 +3,7 @@
 
 // Weighted sums of the samples of two rows. x86-64 has an instruction for them (pmaddubsw), but the compiler does not use it for
 // any loop in Swift. It multiplies bytes that lie beside each other. So the bytes of both rows are interleaved first. The processor
-// does that within 16 bytes, and so the sums come in two parts.
+// does that within 16 bytes, and so the sums come in two parts. Other processors multiply 8 bytes to 8 words (umull of arm64).
 
 #include <stdint.h>
 
@@ -21,8 +21,10 @@ typedef struct {
 
 #define PENUMBRA_PAIRS_INLINE static inline __attribute__((always_inline))
 
+#if defined(__x86_64__)
+
 // The order of the bytes of two vectors, of `w` bytes each, when 8 bytes from `n` on of both are interleaved. A vector is as long as
-// the processor has them. Without SSSE3 and on other architectures, there is no such instruction.
+// the processor has them.
 #define PENUMBRA_PAIRS_OF_8(n, w) \
     n, n + w, n + 1, n + w + 1, n + 2, n + w + 2, n + 3, n + w + 3, n + 4, n + w + 4, n + 5, n + w + 5, n + 6, n + w + 6, \
         n + 7, n + w + 7
@@ -39,9 +41,7 @@ typedef struct {
 #else
 #define PENUMBRA_PAIRS_WIDTH 16
 #define PENUMBRA_PAIRS_FROM(n) PENUMBRA_PAIRS_OF_8(n, 16)
-#if defined(__SSSE3__)
 #define PENUMBRA_PAIRS_MULTIPLY __builtin_ia32_pmaddubsw128
-#endif
 #endif
 #define PENUMBRA_PAIRS_VECTORS (64 / PENUMBRA_PAIRS_WIDTH)
 
@@ -56,14 +56,8 @@ PENUMBRA_PAIRS_INLINE penumbra_pair_bytes penumbra_load_pairs(const uint8_t *sam
 
 /// In each lane the low byte times the low byte of `weights`, plus the high byte times the high one.
 PENUMBRA_PAIRS_INLINE penumbra_pair_words penumbra_multiply_pairs(penumbra_pair_bytes pairs, penumbra_pair_words weights) {
-#if defined(PENUMBRA_PAIRS_MULTIPLY)
     typedef char bytes __attribute__((vector_size(PENUMBRA_PAIRS_WIDTH)));
     return (penumbra_pair_words)PENUMBRA_PAIRS_MULTIPLY((bytes)pairs, (bytes)weights);
-#else
-    // The low byte of a word comes first.
-    penumbra_pair_words words = (penumbra_pair_words)pairs;
-    return (words & 255) * (weights & 255) + (words >> 8) * (weights >> 8);
-#endif
 }
 
 /// The samples of one row times `weight`, plus those of the other one times `other_weight`. Weights are at most 127, and a sum is at
@@ -98,5 +92,47 @@ PENUMBRA_PAIRS_INLINE penumbra_block_sums penumbra_block_samples(const uint8_t *
     __builtin_memcpy(&sums.high, high, sizeof sums.high);
     return sums;
 }
+
+#else
+
+#define PENUMBRA_PAIRS_VECTORS 4
+
+typedef uint8_t penumbra_eight_samples __attribute__((ext_vector_type(8)));
+
+PENUMBRA_PAIRS_INLINE penumbra_eight_sums penumbra_eight_words(const uint8_t *samples) {
+    penumbra_eight_samples bytes;
+    __builtin_memcpy(&bytes, samples, sizeof bytes);
+    return __builtin_convertvector(bytes, penumbra_eight_sums);
+}
+
+/// The samples of one row times `weight`, plus those of the other one times `other_weight`. Weights are at most 127, and a sum is at
+/// most 32767.
+PENUMBRA_PAIRS_INLINE penumbra_block_sums penumbra_pair_sums(
+    const uint8_t *row, uint8_t weight, const uint8_t *other_row, uint8_t other_weight) {
+    penumbra_eight_sums sums[2][PENUMBRA_PAIRS_VECTORS];
+    for (int part = 0; part < PENUMBRA_PAIRS_VECTORS; part++)
+        for (int half = 0; half < 2; half++) {
+            int first = part * 16 + half * 8;
+            sums[half][part] =
+                penumbra_eight_words(row + first) * weight + penumbra_eight_words(other_row + first) * other_weight;
+        }
+    penumbra_block_sums block;
+    __builtin_memcpy(&block.low, sums[0], sizeof block.low);
+    __builtin_memcpy(&block.high, sums[1], sizeof block.high);
+    return block;
+}
+
+/// The samples of one row, in the same order.
+PENUMBRA_PAIRS_INLINE penumbra_block_sums penumbra_block_samples(const uint8_t *row) {
+    penumbra_eight_sums words[2][PENUMBRA_PAIRS_VECTORS];
+    for (int part = 0; part < PENUMBRA_PAIRS_VECTORS; part++)
+        for (int half = 0; half < 2; half++) words[half][part] = penumbra_eight_words(row + part * 16 + half * 8);
+    penumbra_block_sums block;
+    __builtin_memcpy(&block.low, words[0], sizeof block.low);
+    __builtin_memcpy(&block.high, words[1], sizeof block.high);
+    return block;
+}
+
+#endif
 
 #endif

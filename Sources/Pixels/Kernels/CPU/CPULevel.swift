@@ -1,5 +1,5 @@
 import CCPUFeatures
-import Foundation
+import Glibc
 
 /// The instructions that the inner loops are compiled for. All levels give the same bytes.
 public enum CPULevel: String, Hashable, Sendable, CaseIterable {
@@ -25,7 +25,7 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
     /// their start and report the error.
     public static let current: CPULevel = {
         do {
-            return try chosen(by: ProcessInfo.processInfo.environment[variable], of: supported)
+            return try chosen(by: getenv(variable).map { String(cString: $0) }, of: supported)
         } catch {
             preconditionFailure("\(error)")
         }
