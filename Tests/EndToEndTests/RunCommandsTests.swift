@@ -125,7 +125,7 @@ import Testing
                 Penumbra reads ('penumbra formats' lists them)
 
                 """))
-        #expect(try await penumbra("logs", "test", "3").output.contains("  3/probe  attempt 1, worker "))
+        #expect(try await penumbra("logs", "test", "3").output.contains("  3/frame  attempt 1, worker "))
         #expect(try await penumbra("logs", "test", "99").code == 66)
         #expect(try await penumbra("logs", "test", "x/y").code == 64)
         // It is still broken, and known to be; a retry tries it nevertheless.

@@ -107,6 +107,33 @@ import WorkerProtocol
         #expect(failure == TaskFailure(.mismatch, "rows 0–59 came out different when they were rendered again"))
     }
 
+    @Test func `a task that probes its frame, too, renders it only if it is small`() throws {
+        let worker = try WorkerConversation(in: workspace)
+        func ask(mostPixels: Int?, _ name: String) throws -> TaskReceipt {
+            let task = FrameTask(
+                input: input, chain: chain, outputs: [.init(output, temporaryPath: path(name), name: name)],
+                tileMemory: 1 << 28, frameMemory: 1 << 28,
+                opening: mostPixels.map { FrameTask.Opening(mostPixels: $0, tile: .auto, digestsContent: true) })
+            guard case .finished(_, let receipt) = try worker.ask(.frame(task)) else { throw Unexpected() }
+            return receipt
+        }
+        let question = ProbeTask(
+            input: input, chain: chain, outputs: [output], tile: .auto, tileMemory: 1 << 28, frameMemory: 1 << 28,
+            digestsContent: true)
+        guard case .finished(_, .probe(let asked)) = try worker.ask(.probe(question)),
+            case .outputs(let apart, let source) = try ask(mostPixels: nil, "apart.png"),
+            case .opened(let probe, let together, let read) = try ask(mostPixels: 90 * 60, "together.png"),
+            case .probe(let alone) = try ask(mostPixels: 90 * 60 - 1, "alone.png")
+        else { throw Unexpected() }
+        #expect(probe == asked && alone == asked)
+        #expect(read == source)
+        #expect(together[0].digest == apart[0].digest && together[0].bands == apart[0].bands)
+        #expect(
+            try Data(contentsOf: URL(filePath: path("together.png")))
+                == Data(contentsOf: URL(filePath: path("apart.png"))))
+        #expect(FileManager.default.contents(atPath: path("alone.png"))?.isEmpty ?? true)
+    }
+
     @Test func `a check finds a file that does not decode to what was rendered`() throws {
         let worker = try WorkerConversation(in: workspace)
         let task = FrameTask(

@@ -18,7 +18,7 @@ package enum RightAnswers {
         switch spec {
         case .probe(let task): .probe(probe(task))
         case .frame(let task):
-            .outputs(task.outputs.compactMap(\.temporaryPath).map { output($0, size) }, of: source)
+            frame(task, task.outputs.compactMap(\.temporaryPath).map { output($0, size) }, of: source)
         case .stitch(let task): .outputs([output(task.temporaryPath, size)], of: nil)
         case .audit(let task):
             .audit(AuditReceipt(pixels: task.outputs.flatMap(\.bands).reduce(0) { $0 + width * $1.rows.count }))
@@ -32,6 +32,10 @@ package enum RightAnswers {
         case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: digest, path: task.tilePath))
         case .check, .preview: .check
         }
+    }
+
+    private static func frame(_ task: FrameTask, _ outputs: [OutputReceipt], of source: FileFacts) -> TaskReceipt {
+        task.probe.map { .opened(probe($0), outputs, of: source) } ?? .outputs(outputs, of: source)
     }
 
     private static func probe(_ task: ProbeTask) -> ProbeReceipt {

@@ -62,12 +62,13 @@ extension Scheduler {
     static func make(
         _ job: JobSpec = .make(), workers: Int = 2, frames: Int = 1, seed: UInt64 = 1,
         time: TimeLimit = .seconds(10), silence: Duration = .seconds(1_000_000_000),
-        plugins: Set<String>? = nil
+        plugins: Set<String>? = nil, joinsSmallTasks: Bool = false
     ) -> Scheduler {
         var policy = SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: time),
             shard: ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: 1_000_000_000),
-            verify: job.verify, workers: workers, seed: seed, silenceLimit: silence)
+            verify: job.verify, workers: workers, seed: seed, silenceLimit: silence,
+            joinsSmallTasks: joinsSmallTasks)
         policy.plugins = plugins
         let factory = TaskFactory(
             job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30, frameMemory: 1 << 30)
@@ -76,10 +77,10 @@ extension Scheduler {
 }
 
 extension FrameOrder {
-    static func make(_ number: Int, goal: Goal? = nil) -> FrameOrder {
+    static func make(_ number: Int, goal: Goal? = nil, isSmall: Bool = false) -> FrameOrder {
         FrameOrder(
             id: FrameID(number), input: "/jobs/\(number).png", formats: ["png"],
-            goal: goal ?? .publish(outputs: ["/jobs/out/\(number).png"], probe: nil))
+            goal: goal ?? .publish(outputs: ["/jobs/out/\(number).png"], probe: nil), isSmall: isSmall)
     }
 }
 
@@ -91,7 +92,7 @@ extension Timestamp {
 func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
     switch spec {
     case .probe: .probe(probe)
-    case .frame(let task): .outputs(task.outputs.compactMap(\.temporaryPath).map { .make(path: $0) }, of: .make())
+    case .frame(let task): frameReceipt(for: task, probe)
     case .stitch(let task):
         .outputs(
             [.make(path: task.temporaryPath, height: task.extent.height, width: task.extent.width)], of: nil)
@@ -109,6 +110,12 @@ func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
     // No scheduler orders a preview.
     case .check, .preview: .check
     }
+}
+
+private func frameReceipt(for task: FrameTask, _ probe: ProbeReceipt) -> TaskReceipt {
+    let outputs = task.outputs.compactMap(\.temporaryPath).map { OutputReceipt.make(path: $0) }
+    guard let opening = task.opening else { return .outputs(outputs, of: .make()) }
+    return probe.mostPixels > opening.mostPixels ? .probe(probe) : .opened(probe, outputs, of: .make())
 }
 
 extension FileFacts {

@@ -70,9 +70,13 @@ struct Farm {
 
     /// Workers 1…count become ready, and the plan's frames are offered.
     mutating func begin(workers: Int = 2, frames: Int = 1) {
+        begin(workers: workers, (1...max(1, frames)).prefix(frames).map { FrameOrder.make($0) })
+    }
+
+    mutating func begin(workers: Int = 2, _ orders: [FrameOrder]) {
         send(.tick)
         for number in 0..<workers { send(.workerReady(WorkerID(number + 1))) }
-        offer((1...max(1, frames)).prefix(frames).map { FrameOrder.make($0) })
+        offer(orders)
     }
 
     mutating func offer(_ orders: [FrameOrder]) {

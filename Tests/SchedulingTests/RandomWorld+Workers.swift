@@ -54,7 +54,7 @@ extension RandomWorld {
         case 140..<144: fail(lease, .damagedTile(index: draw(50)))
         case 150..<170: deliver(.report(lease.worker, .inPlugins(lease.id, ["plugin \(draw(41))"])))
         case 170..<173:
-            let wrong = lease.task.kind == .probe ? TaskReceipt.check : .probe(probe)
+            let wrong = [.probe, .frame].contains(lease.task.kind) ? TaskReceipt.check : .probe(probe)
             deliver(.report(lease.worker, .finished(lease.id, wrong)))
         default: finish(lease)
         }

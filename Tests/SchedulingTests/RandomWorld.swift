@@ -36,7 +36,11 @@ struct RandomWorld {
         let isLarge = Int.random(in: 0..<80, using: &random) == 0
         frames = Int.random(in: 1...(isLarge ? 150 : 30), using: &random)
         endings = Bool.random(using: &random) ? 0 : 3
-        probe = .make(tile: [25, 50, 100].randomElement(using: &random) ?? 50)
+        let isSmall = Int.random(in: 0..<4, using: &random) > 0
+        probe =
+            isSmall
+            ? .make(tile: [25, 50, 100].randomElement(using: &random) ?? 50)
+            : .make(width: 2000, height: 1500, tile: [500, 1000].randomElement(using: &random) ?? 1000)
         let job = JobSpec.make(
             verify: VerifyLevel.allCases.randomElement(using: &random) ?? .digest,
             shard: ShardMode.allCases.randomElement(using: &random) ?? .auto,
@@ -47,7 +51,8 @@ struct RandomWorld {
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: .seconds(10)),
             shard: ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: 1_000_000_000),
             verify: job.verify, workers: workers, seed: seed, failureLimit: limit > 30 ? nil : limit,
-            silenceLimit: .seconds([5, 30, 10_000][Int.random(in: 0..<3, using: &random)]))
+            silenceLimit: .seconds([5, 30, 10_000][Int.random(in: 0..<3, using: &random)]),
+            joinsSmallTasks: Bool.random(using: &random))
         let factory = TaskFactory(
             job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30, frameMemory: 1 << 30)
         scheduler = Scheduler(policy: policy, factory: factory)
@@ -164,6 +169,7 @@ struct RandomWorld {
             default: .publish(outputs: ["/out/\(number).png"], probe: nil)
             }
         return FrameOrder(
-            id: FrameID(number), input: "/jobs/\(number).png", compared: compared, formats: ["png"], goal: goal)
+            id: FrameID(number), input: "/jobs/\(number).png", compared: compared, formats: ["png"], goal: goal,
+            isSmall: draw(2) == 0)
     }
 }

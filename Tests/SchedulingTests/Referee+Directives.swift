@@ -52,7 +52,9 @@ extension Referee {
             return
         }
         expect(lease.round == frame.round && lease.round <= policy.retry.retries, "a lease of a wrong round")
-        expect(frame.isReady(for: task.kind), "\(task.kind) is begun before what it needs is there")
+        expect(
+            frame.isReady(for: task.kind, opens: lease.spec.opens),
+            "\(task.kind) is begun before what it needs is there")
         expect(
             !(task.kind == .audit || task.kind == .check) || !frame.renderers.contains(lease.worker),
             "a worker audits its own pixels")
@@ -148,10 +150,18 @@ extension Referee {
     }
 }
 
+extension TaskSpec {
+    /// Whether the task probes its frame and may render it, too.
+    fileprivate var opens: Bool {
+        if case .frame(let task) = self { task.opening != nil } else { false }
+    }
+}
+
 extension Referee.Record {
     /// Whether everything that a task needs was made in this round, by accepted results.
-    func isReady(for kind: TaskKind) -> Bool {
+    func isReady(for kind: TaskKind, opens: Bool) -> Bool {
         switch kind {
+        case .frame where opens: done.isDisjoint(with: [.probe, .frame, .canvas])
         case .compare: !done.contains(.compare)
         case .probe: !done.contains(.probe)
         case .frame, .canvas: done.contains(.probe) && done.isDisjoint(with: [.frame, .canvas])

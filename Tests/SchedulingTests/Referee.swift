@@ -148,11 +148,17 @@ struct Referee {
         }
         guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
         accepted = lease.task
-        frame.done.insert(lease.task.kind)
-        if case .probe(let probe) = receipt { frame.tiles = probe.grid.count }
-        switch lease.task.kind {
-        case .frame, .tile: frame.renderers.insert(worker)
-        case .compare, .probe, .canvas, .stitch, .audit, .check: break
+        switch receipt {
+        case .probe(let probe):
+            frame.done.insert(.probe)
+            frame.tiles = probe.grid.count
+        case .opened: frame.done.formUnion([.probe, .frame])
+        default: frame.done.insert(lease.task.kind)
+        }
+        switch receipt {
+        case .opened, .tile: frame.renderers.insert(worker)
+        case .outputs: if lease.task.kind == .frame { frame.renderers.insert(worker) }
+        case .compare, .probe, .canvas, .audit, .check, .preview: break
         }
         frames[lease.task.frame] = frame
     }

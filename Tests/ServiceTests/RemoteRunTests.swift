@@ -47,7 +47,7 @@ import Testing
         let commands =
             [
                 "status", "status --all", "status --json", "status --follow", "pause", "cancel", "logs night 1",
-                "logs night 1/probe --json",
+                "logs night 1/frame --json",
             ]
             + runs.flatMap {
                 [

@@ -68,6 +68,41 @@ import WorkerProtocol
         #expect(Self.probe.objection(to: Self.probed()) == nil)
     }
 
+    /// Its two outputs, one of them not written this time, are probed, too.
+    private static func opening(mostPixels: Int) -> TaskSpec {
+        guard case .frame(let task) = frame else { return frame }
+        return .frame(
+            FrameTask(
+                input: input, chain: [], outputs: task.outputs, tileMemory: 1, frameMemory: 1,
+                opening: FrameTask.Opening(mostPixels: mostPixels, tile: .auto, digestsContent: false)))
+    }
+
+    @Test func `a task that opens a frame is answered by its probe, and by outputs only if the picture is small`() {
+        guard case .probe(let probe) = Self.probed(extents: [Self.picture.rect, Self.picture.rect]),
+            case .probe(let ofOneOutput) = Self.probed()
+        else { return }
+        func objection(_ receipt: TaskReceipt, mostPixels: Int = 30_000) -> String? {
+            Self.opening(mostPixels: mostPixels).objection(to: receipt)
+        }
+        #expect(objection(.opened(probe, [Self.written()], of: Self.file)) == nil)
+        #expect(objection(.probe(probe)) == nil)
+        #expect(objection(.probe(probe), mostPixels: 29_999) == nil)
+        #expect(
+            objection(.opened(probe, [Self.written()], of: Self.file), mostPixels: 29_999)
+                == "outputs of a picture of 30000 pixels; its probe alone was asked for")
+        #expect(objection(.outputs([Self.written()], of: Self.file)) == "no probe, though it was asked for")
+        #expect(objection(.opened(probe, [], of: Self.file)) == "0 outputs; 1 were asked for")
+        #expect(
+            objection(.opened(probe, [Self.written("/out/x")], of: Self.file))
+                == "the file '/out/x', which it was not to write")
+        #expect(
+            objection(.opened(ofOneOutput, [Self.written()], of: Self.file)) == "1 outputs; 2 were asked about")
+        #expect(Self.frame.objection(to: .probe(probe)) == "the receipt of another kind of task")
+        #expect(
+            Self.frame.objection(to: .opened(probe, [Self.written()], of: Self.file))
+                == "the receipt of another kind of task")
+    }
+
     @Test func `a page has its place among the pages of its file`() {
         let input = InputSpec(path: "/in.tif", maxPixels: 1_000_000, color: .keep, pages: .page(4))
         let probe = TaskSpec.probe(

@@ -453,6 +453,9 @@ extension RecoveredWork.Frame {
         case .tile(let found): if let tile { tiles[tile] = found }
         case .outputs(let receipts, let source):
             if let source = source ?? canvas?.source { outputs = (receipts, source) }
+        case .opened(let found, let receipts, let source):
+            probe = found
+            outputs = (receipts, source)
         case .audit, .check, .preview, .compare: break
         }
     }

@@ -52,6 +52,9 @@ package struct RunSettings: Hashable, Sendable {
 
     private var isHere: Bool { if case .away = capacity { false } else { true } }
 
+    /// False for a run that others have begun: their results are those of separate tasks.
+    private var probesWithFrames: Bool { if case .here = capacity { true } else { false } }
+
     private var tiledFrames: Int { if case .away(_, let count) = capacity { count } else { 1 } }
 
     /// - Parameters:
@@ -62,6 +65,6 @@ package struct RunSettings: Hashable, Sendable {
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
             shard: shardPolicy(job, frames: frames), verify: job.verify, workers: slots, seed: seed,
             failureLimit: planned > 0 ? job.maxFailures.count(of: planned) : nil, failedBefore: failed,
-            silenceLimit: silence, endsLateWork: isHere, tiledFrames: tiledFrames)
+            silenceLimit: silence, endsLateWork: isHere, tiledFrames: tiledFrames, joinsSmallTasks: probesWithFrames)
     }
 }

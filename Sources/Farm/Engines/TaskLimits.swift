@@ -64,8 +64,8 @@ package struct TaskLimits: Hashable, Sendable {
         let least = Self.sum(0, share, times: 4).map { max(Self.leastMemory, $0) }
         let most = pixelBytes ?? spec.largestPixelBytes
         memory = least.flatMap { least in most.flatMap { Self.sum(least, $0, times: Self.memoryFactor) } }
-        // Before the probe, the size of an output is unknown.
-        let known = pixelBytes ?? (spec.writesOnlyScratch ? spec.largestPixelBytes : nil)
+        // Before the probe, the size of an output is unknown, unless only a small picture is rendered.
+        let known = pixelBytes ?? (spec.writesOnlyScratch ? spec.largestPixelBytes : spec.smallPixelBytes)
         fileSize = known.flatMap { Self.sum(Self.leastFile, $0, times: Self.fileFactor) }.flatMap {
             Self.sum($0, readBytes, times: 1)
         }

@@ -214,6 +214,10 @@ package struct WorkerProcess: Sendable {
                     onEvent(.report(id, .failed(lease, TaskFailure(failure.kind, words))))
                 }
                 return report.answersSomething
+            case .finished(let lease, let receipt) where receipt.writesNothing:
+                // Of a picture that is too large to be rendered at once, the files of its outputs are there, and empty.
+                sender.removeFiles { [id, onEvent] _ in onEvent(.report(id, .finished(lease, receipt))) }
+                return report.answersSomething
             case .finished(let lease, let receipt):
                 // The outputs are in their places before anybody looks for them.
                 sender.finishFiles { [id, onEvent] moved in

@@ -26,6 +26,8 @@ package struct FrameOrder: Hashable, Sendable {
     package let pages: PageChoice
     /// The outputs' formats, by their names in the catalog.
     package let formats: [String]
+    /// Whether the picture is probably small, by the size of its file.
+    package let isSmall: Bool
     package var goal: Goal {
         switch aim {
         case .survey: .survey
@@ -47,8 +49,9 @@ package struct FrameOrder: Hashable, Sendable {
     package init(
         id: FrameID, input: String, inputBytes: [UInt8]? = nil, compared: [DigestTask.File] = [],
         variant: FrameVariant? = nil, pages: PageChoice = .first, formats: [String], goal: Goal,
-        adopted: AdoptedWork? = nil
+        adopted: AdoptedWork? = nil, isSmall: Bool = false
     ) {
+        self.isSmall = isSmall
         self.id = id
         self.input = input
         self.inputBytes = inputBytes

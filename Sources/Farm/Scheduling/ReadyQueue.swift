@@ -14,9 +14,10 @@ struct ReadyQueue: Hashable, Sendable {
     /// In the order in which they are taken.
     var tasks: [TaskID] { Array(continuing) + Array(opening) }
 
-    mutating func append(_ task: TaskID) {
+    /// - Parameter begins: Whether the task is the first of a new frame.
+    mutating func append(_ task: TaskID, begins: Bool = false) {
         counts[task.frame, default: 0] += 1
-        if task.kind == .probe { opening.append(task) } else { continuing.append(task) }
+        if task.kind == .probe || begins { opening.append(task) } else { continuing.append(task) }
     }
 
     /// The first task that may run now. Nil if there is none.

@@ -50,10 +50,14 @@ extension Scheduler {
 
     /// Why a receipt contradicts what is known about the picture. Nil if it does not.
     private func objection(to receipt: TaskReceipt, of lease: Lease) -> String? {
-        guard isCurrent(lease), let frame = frames[lease.task.frame], case .rendering(let probe) = frame.phase,
-            case .outputs(let receipts, let source?) = receipt, let paths = frame.outputPaths
-        else { return nil }
-        return probe.objection(to: receipts, of: source, parts: paths.indices.filter { paths[$0] != nil })
+        guard isCurrent(lease), let frame = frames[lease.task.frame], let paths = frame.outputPaths else { return nil }
+        let parts = paths.indices.filter { paths[$0] != nil }
+        return switch (frame.phase, receipt) {
+        case (.rendering(let probe), .outputs(let receipts, let source?)),
+            (.probing, .opened(let probe, let receipts, let source)):
+            probe.objection(to: receipts, of: source, parts: parts)
+        default: nil
+        }
     }
 
     /// Kills a worker whose answer does not fit, and ignores what it says from now on. Its task is lost with it.
@@ -89,8 +93,12 @@ extension Scheduler {
         case (.compare, .comparing, .compare(let files)):
             frames[id]?.phase = .deciding
             directives.append(.decide(id, files))
-        case (.probe, .probing, .probe(let probe)):
+        case (.probe, .probing, .probe(let probe)), (.frame, .probing, .probe(let probe)):
             finishProbe(id, probe)
+        case (.frame, .probing, .opened(let probe, let receipts, let source))
+        where receipts.count == paths.count { $0 != nil }:
+            frames[id]?.renderers.insert(lease.worker)
+            verify(id, Rendered(probe.withoutTiles, of: source, canvas: nil, receipts: receipts, paths: paths))
         case (.frame, .rendering(let probe), .outputs(let receipts, let source?))
         where receipts.count == paths.count { $0 != nil }:
             frames[id]?.renderers.insert(lease.worker)

@@ -89,6 +89,8 @@ extension Scheduler {
             return .compare(DigestTask(files: order.compared))
         case (.probe, .probing, _):
             return factory.probe(order)
+        case (.frame, .probing, let paths?):
+            return factory.frame(order, to: paths, attempt: attempt, opening: mostPixelsUnprobed(frame))
         case (.frame, .rendering, let paths?):
             return factory.frame(order, to: paths, attempt: attempt)
         case (.canvas, .filling(let probe), _):
@@ -107,6 +109,12 @@ extension Scheduler {
         }
     }
 
+    /// The most pixels of the frame's picture if one task probes and renders it. Nil if a task of its own probes it.
+    func mostPixelsUnprobed(_ frame: FrameState) -> Int? {
+        guard policy.joinsSmallTasks, frame.order.isSmall, case .publish = frame.order.goal else { return nil }
+        return policy.shard.mostPixelsUnprobed
+    }
+
     private func estimate(of kind: TaskKind, for frame: FrameState) -> Double {
         TaskEstimate.seconds(of: kind, frame.probe)
     }
@@ -115,7 +123,8 @@ extension Scheduler {
         let filters = factory.filterCount(frame.order)
         guard let probe = frame.probe else {
             // A digest reads the whole file, whose size is not known yet.
-            let megapixels = factory.job.needsContent || kind == .compare ? 1000.0 : 0
+            let rendered = kind == .frame ? Double(mostPixelsUnprobed(frame) ?? 0) / 1e6 : 0
+            let megapixels = factory.job.needsContent || kind == .compare ? 1000.0 : rendered
             return policy.time.timeLimit(megapixels: megapixels, filters: filters)
         }
         let whole = max(probe.megapixels, probe.megapixelsWritten)

@@ -181,7 +181,9 @@ extension Scheduler {
         switch (adopted.flatMap { fittingPart($0, of: id) }, goal) {
         case (let work?, _): adopt(work, for: id)
         case (nil, .publish(_, let probe?)): beginRendering(id, probe)
-        case (nil, _): ready.append(TaskID(id, .probe))
+        case (nil, _):
+            let isWhole = frames[id].map { mostPixelsUnprobed($0) != nil } ?? false
+            ready.append(TaskID(id, isWhole ? .frame : .probe), begins: true)
         }
     }
 

@@ -25,6 +25,9 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package let endsLateWork: Bool
     /// The number of frames that may have canvases and tiles in scratch space at once.
     package let tiledFrames: Int
+    /// Whether one task probes and renders a small picture. False if tasks are grouped by the time that a probe has estimated, or if
+    /// results of such tasks may exist already.
+    package let joinsSmallTasks: Bool
     /// The filters that are plugins. Nil if unknown.
     package var plugins: Set<String>?
     /// A plugin that crashes on this many pictures stops the job.
@@ -37,8 +40,9 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package init(
         retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64,
         failureLimit: Int? = nil, failedBefore: Int = 0, silenceLimit: Duration = .seconds(30),
-        endsLateWork: Bool = true, tiledFrames: Int = 1
+        endsLateWork: Bool = true, tiledFrames: Int = 1, joinsSmallTasks: Bool = false
     ) {
+        self.joinsSmallTasks = joinsSmallTasks
         self.tiledFrames = tiledFrames
         self.silenceLimit = silenceLimit
         self.endsLateWork = endsLateWork

@@ -19,6 +19,17 @@ package struct ShardPolicy: Hashable, Sendable {
         self.frameMemory = frameMemory
     }
 
+    /// A picture with at most so many pixels is rendered by the task that probes it. Nil if no picture is.
+    ///
+    /// If there are fewer frames than workers, tiles might be faster, but for the smallest pictures.
+    var mostPixelsUnprobed: Int? {
+        switch mode {
+        case .tile: nil
+        case .frame: 2_000_000
+        case .auto: frames >= workers ? 2_000_000 : 250_000
+        }
+    }
+
     /// The choice, and its reason as `plan` prints it.
     package struct Decision: Hashable, Sendable {
         package let tiled: Bool

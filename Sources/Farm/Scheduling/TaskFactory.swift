@@ -91,7 +91,11 @@ package struct TaskFactory: Hashable, Sendable {
                 frameMemory: frameMemory, digestsContent: job.needsContent))
     }
 
-    func frame(_ order: FrameOrder, to paths: [String?], attempt: Int, as kind: TaskKind = .frame) -> TaskSpec {
+    /// - Parameter mostPixels: The most pixels of a picture that is rendered although it was not probed before. Nil if it was.
+    func frame(
+        _ order: FrameOrder, to paths: [String?], attempt: Int, as kind: TaskKind = .frame,
+        opening mostPixels: Int? = nil
+    ) -> TaskSpec {
         let outputs = zip(outputs(order), paths).enumerated().map { index, output in
             FrameTask.Output(
                 output.0,
@@ -102,7 +106,10 @@ package struct TaskFactory: Hashable, Sendable {
         return .frame(
             FrameTask(
                 input: input(order), chain: chain(order), outputs: outputs, tileMemory: tileMemory,
-                frameMemory: frameMemory, syncs: syncs))
+                frameMemory: frameMemory,
+                opening: mostPixels.map {
+                    FrameTask.Opening(mostPixels: $0, tile: job.tile, digestsContent: job.needsContent)
+                }, syncs: syncs))
     }
 
     func canvas(_ order: FrameOrder, _ probe: ProbeReceipt, attempt: Int) -> TaskSpec {

@@ -268,12 +268,7 @@ extension TaskSpec {
     private func renamingWritten(_ name: (String) -> String) -> TaskSpec {
         switch self {
         case .frame(let task):
-            .frame(
-                FrameTask(
-                    input: task.input, chain: task.chain,
-                    outputs: task.outputs.map {
-                        FrameTask.Output($0.spec, temporaryPath: $0.temporaryPath.map(name), name: $0.name)
-                    }, tileMemory: task.tileMemory, frameMemory: task.frameMemory, syncs: true))
+            .frame(task.mappingPaths { name($1) }.synced)
         case .canvas(let task):
             .canvas(
                 CanvasTask(
@@ -293,6 +288,14 @@ extension TaskSpec {
     }
 }
 
+extension FrameTask {
+    fileprivate var synced: FrameTask {
+        var task = self
+        task.syncs = true
+        return task
+    }
+}
+
 extension TaskReceipt {
     /// A file that the task has written, and its size if the receipt has it.
     package struct File: Hashable, Sendable {
@@ -308,7 +311,8 @@ extension TaskReceipt {
                 File(path: receipt.metadataPath, bytes: nil),
             ]
         case .tile(let receipt): [File(path: receipt.path, bytes: nil)]
-        case .outputs(let receipts, _): receipts.map { File(path: $0.path, bytes: $0.bytes) }
+        case .outputs(let receipts, _), .opened(_, let receipts, _):
+            receipts.map { File(path: $0.path, bytes: $0.bytes) }
         case .probe, .audit, .check, .preview, .compare: []
         }
     }

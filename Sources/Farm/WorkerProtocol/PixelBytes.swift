@@ -43,6 +43,12 @@ extension TaskSpec {
         Int(ifPossible: Double(input.maxPixels) * Double(pictures) * largestPixel)
     }
 
+    /// The bytes of the pixels of all files that a small picture may need before its probe. Nil for other tasks.
+    package var smallPixelBytes: Int? {
+        guard case .frame(let task) = self, let opening = task.opening else { return nil }
+        return Int(ifPossible: Double(opening.mostPixels) * Double(1 + task.outputs.count) * Self.largestPixel)
+    }
+
     /// Whether the task writes no files but scratch files for pictures.
     package var writesOnlyScratch: Bool {
         switch self {

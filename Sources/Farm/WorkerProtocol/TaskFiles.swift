@@ -103,14 +103,7 @@ extension TaskSpec {
         }
         switch self {
         case .frame(let task):
-            let outputs = task.outputs.map { output in
-                FrameTask.Output(
-                    output.spec, temporaryPath: output.temporaryPath.map { source($0, output.spec, output.name) },
-                    name: output.name)
-            }
-            let spec = FrameTask(
-                input: task.input, chain: task.chain, outputs: outputs, tileMemory: task.tileMemory,
-                frameMemory: task.frameMemory, syncs: task.syncs)
+            let spec = task.mappingPaths { source($1, $0.spec, $0.name) }
             return moves.isEmpty ? (self, []) : (.frame(spec), moves)
         case .stitch(let task):
             let path = source(task.temporaryPath, task.output, task.name)
@@ -197,16 +190,30 @@ extension TaskSpec {
 }
 
 extension TaskReceipt {
+    /// Whether a task with this receipt has written no file that is needed.
+    package var writesNothing: Bool {
+        switch self {
+        case .probe, .audit, .check, .compare: true
+        case .canvas, .tile, .outputs, .opened, .preview: false
+        }
+    }
+
     /// The same receipt after folders were moved.
     package func after(_ moves: [FolderMove]) -> TaskReceipt {
-        guard case .outputs(let outputs, let source) = self, !moves.isEmpty else { return self }
+        guard !moves.isEmpty else { return self }
         let targets = Dictionary(moves.map { ($0.source, $0.target) }) { first, _ in first }
-        return .outputs(
+        func moved(_ outputs: [OutputReceipt]) -> [OutputReceipt] {
             outputs.map {
                 OutputReceipt(
                     path: targets[$0.path] ?? $0.path, digest: $0.digest, bytes: $0.bytes, image: $0.image,
                     bands: $0.bands, pixels: $0.pixels)
-            }, of: source)
+            }
+        }
+        return switch self {
+        case .outputs(let outputs, let source): .outputs(moved(outputs), of: source)
+        case .opened(let probe, let outputs, let source): .opened(probe, moved(outputs), of: source)
+        case .probe, .canvas, .tile, .audit, .check, .preview, .compare: self
+        }
     }
 }
 

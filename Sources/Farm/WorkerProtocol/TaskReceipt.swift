@@ -10,6 +10,8 @@ package enum TaskReceipt: Hashable, Sendable, Codable {
     /// For a whole frame: the requested outputs in order, and the facts of the input. For a stitch, which reads no
     /// input: the output.
     case outputs([OutputReceipt], of: FileFacts?)
+    /// For a small picture that the same task has probed.
+    case opened(ProbeReceipt, [OutputReceipt], of: FileFacts)
     case audit(AuditReceipt)
     case check
     case preview(PreviewReceipt)
@@ -146,6 +148,12 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     /// The megapixels of all outputs.
     package var megapixelsWritten: Double {
         outputs.reduce(0) { $0 + Double($1.extent.area * $1.frames) } / 1e6
+    }
+
+    /// The pixels of the largest picture among the input, as it is stored, and the outputs, each with all its frames.
+    package var mostPixels: Int {
+        let stored = shrinking.map { $0.width * $0.height } ?? source.width * source.height * source.frames
+        return outputs.reduce(stored) { max($0, $1.extent.area * $1.frames) }
     }
 
     /// The rectangle of the first output.

@@ -18,7 +18,12 @@ extension TaskSpec {
         switch (self, receipt) {
         case (.probe(let task), .probe(let receipt)): task.objection(to: receipt)
         case (.frame(let task), .outputs(let receipts, let source?)):
-            source.objection ?? task.objection(to: receipts, doer)
+            task.opening == nil
+                ? source.objection ?? task.objection(to: receipts, doer) : "no probe, though it was asked for"
+        case (.frame(let task), .probe(let receipt)): task.objection(to: receipt)
+        case (.frame(let task), .opened(let probe, let receipts, let source)):
+            task.objection(to: probe) ?? task.smallObjection(to: probe) ?? source.objection
+                ?? task.objection(to: receipts, doer)
         case (.canvas(let task), .canvas(let receipt)): task.objection(to: receipt, doer)
         case (.tile(let task), .tile(let receipt)): task.objection(to: receipt, doer)
         case (.stitch(let task), .outputs(let receipts, nil)): task.objection(to: receipts, doer)
@@ -271,6 +276,16 @@ extension OutputReceipt {
 }
 
 extension FrameTask {
+    fileprivate func objection(to receipt: ProbeReceipt) -> String? {
+        probe.map { $0.objection(to: receipt) } ?? "the receipt of another kind of task"
+    }
+
+    /// Only small pictures are rendered before the coordinator knows them.
+    fileprivate func smallObjection(to receipt: ProbeReceipt) -> String? {
+        guard let opening, receipt.mostPixels > opening.mostPixels else { return nil }
+        return "outputs of a picture of \(receipt.mostPixels) pixels; its probe alone was asked for"
+    }
+
     fileprivate func objection(to receipts: [OutputReceipt], _ doer: TaskSpec.Doer) -> String? {
         let wanted = outputs.compactMap { output in output.temporaryPath.map { (output.spec, $0) } }
         guard receipts.count == wanted.count else {

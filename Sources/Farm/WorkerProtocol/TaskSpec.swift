@@ -95,6 +95,21 @@ package struct ProbeTask: Hashable, Sendable, Codable {
 
 /// Decodes, filters and encodes one whole frame.
 package struct FrameTask: Hashable, Sendable, Codable {
+    /// What the task needs to probe its frame, too. It spares small pictures a task of their own for that.
+    package struct Opening: Hashable, Sendable, Codable {
+        /// The most pixels that the input, or an output, of a small picture has. The answer for a larger one is its probe alone.
+        package let mostPixels: Int
+        /// As in ``ProbeTask``.
+        package let tile: TileSize
+        package let digestsContent: Bool
+
+        package init(mostPixels: Int, tile: TileSize, digestsContent: Bool) {
+            self.mostPixels = mostPixels
+            self.tile = tile
+            self.digestsContent = digestsContent
+        }
+    }
+
     package struct Output: Hashable, Sendable, Codable {
         package let spec: OutputSpec
         /// Nil if the output is not written this time. It is listed nonetheless, because the decoding of an input
@@ -112,24 +127,45 @@ package struct FrameTask: Hashable, Sendable, Codable {
 
     package var input: InputSpec
     package let chain: [FilterInvocation]
-    package let outputs: [Output]
+    package var outputs: [Output]
     /// The largest number of bytes for one tile of a frame that is held.
     package let tileMemory: Int
     /// The largest number of bytes for the rows of a frame that streams.
     package let frameMemory: Int
+    /// Nil if the frame was probed before.
+    package let opening: Opening?
     /// Whether each output is synced when it is written. Otherwise the publisher syncs the file system first.
-    package let syncs: Bool
+    package var syncs: Bool
 
     package init(
         input: InputSpec, chain: [FilterInvocation], outputs: [Output], tileMemory: Int, frameMemory: Int,
-        syncs: Bool = true
+        opening: Opening? = nil, syncs: Bool = true
     ) {
+        self.opening = opening
         self.syncs = syncs
         self.input = input
         self.chain = chain
         self.outputs = outputs
         self.tileMemory = tileMemory
         self.frameMemory = frameMemory
+    }
+
+    /// The task with its files at other paths.
+    package func mappingPaths(_ path: (Output, String) -> String) -> FrameTask {
+        var task = self
+        task.outputs = outputs.map { output in
+            Output(output.spec, temporaryPath: output.temporaryPath.map { path(output, $0) }, name: output.name)
+        }
+        return task
+    }
+
+    /// The task that only probes the frame. Nil if it was probed before.
+    package var probe: ProbeTask? {
+        opening.map {
+            ProbeTask(
+                input: input, chain: chain, outputs: outputs.map(\.spec), tile: $0.tile, tileMemory: tileMemory,
+                frameMemory: frameMemory, digestsContent: $0.digestsContent)
+        }
     }
 }
 

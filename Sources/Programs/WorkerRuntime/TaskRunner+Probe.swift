@@ -18,14 +18,14 @@ extension TaskRunner {
         try reading(task.input) { input, source in
             var task = task
             task.input = input
-            var receipt = try receipt(of: task)
-            receipt.stamp = source.trustedStamp
-            return receipt
+            return try receipt(of: task, try open(task.input, task.chain, for: task.outputs), source)
         }
     }
 
-    private func receipt(of task: ProbeTask) throws -> ProbeReceipt {
-        let inputs = try open(task.input, task.chain, for: task.outputs)
+    /// - Parameters:
+    ///   - inputs: The task's input, opened for its outputs.
+    ///   - source: The same file.
+    func receipt(of task: ProbeTask, _ inputs: [OpenedInput], _ source: SourceFile) throws -> ProbeReceipt {
         let branches = inputs.flatMap { input in input.branches.map { (input: input, branch: $0) } }
             .sorted { $0.branch.index < $1.branch.index }
         let plans = branches.map { input, branch in
@@ -55,6 +55,7 @@ extension TaskRunner {
             readAmplification: tiles.readAmplification, isIdentity: first.branch.whole.isIdentity,
             passage: passage(inputs, task), cost: try cost(inputs, zip(branches.map(\.branch), plans)))
         if !header.losses.isEmpty { receipt.losses = header.losses }
+        receipt.stamp = source.trustedStamp
         return receipt
     }
 

@@ -101,9 +101,10 @@ extension ImageHeader {
 }
 
 extension TaskRunner {
-    func renderFrame(_ task: FrameTask) throws -> [OutputReceipt] {
+    /// - Parameter inputs: The task's input, opened for its outputs.
+    func renderFrame(_ task: FrameTask, _ inputs: [OpenedInput]) throws -> [OutputReceipt] {
         var receipts: [Int: OutputReceipt] = [:]
-        for input in try open(task.input, task.chain, for: task.outputs.map(\.spec)) {
+        for input in inputs {
             let wanted = input.branches.indices.filter { task.outputs[input.branches[$0].index].temporaryPath != nil }
             guard !wanted.isEmpty else { continue }
             let rendering = rendering(input, wanted, frameMemory: task.frameMemory, tileMemory: task.tileMemory)
@@ -174,11 +175,22 @@ extension TaskRunner {
 
     func renderedFrame(_ task: FrameTask) throws -> TaskReceipt {
         try reading(task.input) { input, source in
-            let facts = try source.facts()
             var task = task
             task.input = input
-            return .outputs(try renderFrame(task), of: facts)
+            guard let opening = task.opening, let question = task.probe else {
+                let facts = try source.facts()
+                return .outputs(try renderFrame(task, try open(task)), of: facts)
+            }
+            let inputs = try open(task)
+            let probe = try receipt(of: question, inputs, source)
+            guard probe.mostPixels <= opening.mostPixels else { return .probe(probe) }
+            let facts = try source.facts()
+            return .opened(probe, try renderFrame(task, inputs), of: facts)
         }
+    }
+
+    private func open(_ task: FrameTask) throws -> [OpenedInput] {
+        try open(task.input, task.chain, for: task.outputs.map(\.spec))
     }
 
     /// Nil if nothing exists there.

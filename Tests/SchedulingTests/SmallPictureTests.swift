@@ -1,0 +1,137 @@
+import JobModel
+import Scheduling
+import Testing
+import WorkerProtocol
+
+/// Small pictures, which the task that probes them renders, too.
+@Suite struct SmallPictureTests {
+    private static let order = FrameOrder.make(1, isSmall: true)
+
+    private func begin(
+        _ job: JobSpec = .make(), workers: Int = 1, frames: Int = 1, joins: Bool = true, probe: ProbeReceipt = .make(),
+        _ order: FrameOrder = Self.order
+    ) -> Farm {
+        var farm = Farm(.make(job, workers: workers, frames: frames, joinsSmallTasks: joins), probe: probe)
+        farm.begin(workers: workers, [order])
+        return farm
+    }
+
+    private func opening(_ lease: Lease) throws -> FrameTask.Opening? {
+        guard case .frame(let task) = lease.spec else { return nil }
+        return task.opening
+    }
+
+    @Test func `a small picture is probed, rendered and published after one task`() throws {
+        var farm = begin()
+        #expect(try opening(try #require(farm.leases.first))?.mostPixels == 2_000_000)
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind) == [.frame])
+        #expect(farm.published == ["/jobs/out/1.png"])
+        guard case .published(_, let probe)? = farm.outcomes[FrameID(1)] else {
+            Issue.record("not published")
+            return
+        }
+        #expect(probe.megapixels == 0.008)
+    }
+
+    @Test func `a small file with many pixels is rendered by a second task, under another name`() throws {
+        var farm = begin(probe: .make(width: 2000, height: 1500))
+        farm.finishAll()
+        try #require(farm.leases.map(\.task.kind) == [.frame, .frame])
+        let paths = farm.leases.map { lease -> String? in
+            guard case .frame(let task) = lease.spec else { return nil }
+            return task.outputs[0].temporaryPath
+        }
+        #expect(paths == ["/jobs/out/.penumbra-run-1-frame-1.1", "/jobs/out/.penumbra-run-1-frame-1.2"])
+        #expect(try opening(farm.leases[1]) == nil)
+        #expect(farm.published == ["/jobs/out/1.png"])
+    }
+
+    @Test func `a small file with many pixels may be tiled`() {
+        var farm = begin(
+            workers: 8,
+            probe: .make(
+                width: 2000, height: 1500, tile: 500, cost: FrameCost(decode: 0.1, chain: 60, encode: 0.1)))
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind).prefix(3) == [.frame, .canvas, .tile(0)])
+        #expect(farm.published == ["/jobs/out/1.png"])
+    }
+
+    @Test func `with fewer pictures than workers, only the smallest ones are rendered at once`() throws {
+        let farm = begin(workers: 2)
+        #expect(try opening(try #require(farm.leases.first))?.mostPixels == 250_000)
+    }
+
+    @Test func `a probe comes first for other pictures, other jobs and other engines`() {
+        let others = [
+            begin(.make(), FrameOrder.make(1)), begin(.make(shard: .tile)), begin(joins: false),
+            begin(.make(), FrameOrder.make(1, goal: .survey, isSmall: true)),
+        ]
+        for farm in others { #expect(farm.leases.map(\.task.kind) == [.probe]) }
+    }
+
+    @Test func `outputs of a picture that is not small cost the worker, and not the picture`() throws {
+        var farm = begin(probe: .make(width: 2000, height: 1500))
+        let lease = farm.leases[0]
+        guard case .frame(let task) = lease.spec, let path = task.outputs[0].temporaryPath else {
+            throw Farm.NothingRuns()
+        }
+        let receipt = TaskReceipt.opened(
+            farm.probe, [.make(path: path, height: 1500, width: 2000)], of: .make())
+        farm.send(.report(lease.worker, .finished(lease.id, receipt)))
+        #expect(farm.killed == [lease.worker])
+        #expect(farm.published == [])
+        farm.die(lease, .byOrder, replacement: 2)
+        farm.send(.tick, at: farm.now + .seconds(60))
+        farm.finishAll()
+        #expect(farm.published == ["/jobs/out/1.png"])
+    }
+
+    @Test func `outputs of another size than the worker's own probe says are not believed`() throws {
+        var probe = ProbeReceipt.make()
+        probe.stamp = FileFacts.make().stamp
+        var farm = begin(probe: probe)
+        // The builder's output is 768 pixels high, and the probe's is 80.
+        let lease = farm.leases[0]
+        farm.finish(lease)
+        #expect(farm.killed == [lease.worker])
+    }
+
+    @Test func `its outputs are audited by another process, as those of other pictures`() {
+        var farm = begin(.make(verify: .full), workers: 2)
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind) == [.frame, .audit, .check])
+        #expect(farm.leases[1].worker != farm.leases[0].worker)
+        #expect(farm.published == ["/jobs/out/1.png"])
+    }
+
+    @Test func `pictures that have not begun are left when a run drains`() {
+        var farm = begin()
+        farm.send(.drain)
+        farm.finishAll()
+        #expect(farm.published == ["/jobs/out/1.png"])
+        var waiting = Farm(.make(workers: 1, joinsSmallTasks: true))
+        waiting.send(.tick)
+        waiting.offer([Self.order])
+        waiting.send(.drain)
+        #expect(waiting.outcomes[FrameID(1)] == .left)
+    }
+
+    @Test func `a failure is tried again, with a probe again`() throws {
+        var farm = begin()
+        farm.fail(farm.leases[0], .transient)
+        farm.send(.tick, at: farm.now + .seconds(60))
+        #expect(try opening(farm.leases[1]) != nil)
+        farm.finishAll()
+        #expect(farm.leases.map(\.attempt) == [1, 2])
+        #expect(farm.published == ["/jobs/out/1.png"])
+    }
+
+    @Test func `pictures that have begun come before small pictures that have not`() throws {
+        var farm = Farm(
+            .make(workers: 1, frames: 2, joinsSmallTasks: true), probe: .make(width: 2000, height: 1500))
+        farm.begin(workers: 1, [FrameOrder.make(1, isSmall: true), FrameOrder.make(2, isSmall: true)])
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.frame.number) == [1, 1, 2, 2])
+    }
+}
