@@ -25,7 +25,7 @@ import WorkerProtocol
                 after: FileChange("an edit", .edited) { ($0.outputStamp, $0.stateFolder) = (.make(size: 7), folder) })
                 == .kept(
                     reason:
-                        "output was edited; accept with 'penumbra adopt --state-dir \(word)', render again with --force"
+                        "output was edited or damaged; accept with 'penumbra adopt --state-dir \(word)', render again with --force"
                 ))
     }
 

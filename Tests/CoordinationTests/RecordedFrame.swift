@@ -90,7 +90,7 @@ extension FrameVerdict {
 
     static let upToDate = FrameVerdict.current(reason: "up to date")
     static let edited = FrameVerdict.kept(
-        reason: "output was edited; accept with 'penumbra adopt', render again with --force")
+        reason: "output was edited or damaged; accept with 'penumbra adopt', render again with --force")
     static let foreign = FrameVerdict.kept(
         reason: "no record in this state folder; accept with 'penumbra adopt', replace with --force")
 
@@ -110,6 +110,6 @@ extension FrameVerdict {
     }
 
     static func keptEdited(_ changes: String) -> FrameVerdict {
-        .kept(reason: "output was edited, and would be rendered again (\(changes)); --force replaces it")
+        .kept(reason: "output was edited or damaged, and would be rendered again (\(changes)); --force replaces it")
     }
 }

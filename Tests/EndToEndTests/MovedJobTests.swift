@@ -100,7 +100,7 @@ import Testing
         #expect(night.code == 0)
         #expect(
             night.errors == """
-                1 output is left as it is: output was edited; accept with 'penumbra adopt', render again with --force
+                1 output is left as it is: output was edited or damaged; accept with 'penumbra adopt', render again with --force
                   site/out/c.png
 
                 """)
@@ -266,7 +266,7 @@ import Testing
         let night = try await run("run", "--quiet", "job.yaml")
         #expect(
             night.errors == """
-                test: 1 output is left as it is: output was edited; accept with 'penumbra adopt', render again with --force
+                test: 1 output is left as it is: output was edited or damaged; accept with 'penumbra adopt', render again with --force
                   out/d.png
 
                 """)
@@ -274,7 +274,7 @@ import Testing
         let edited = try await run("run", "--quiet", "job.yaml")
         #expect(
             edited.errors == """
-                test: 1 output is left as it is: output was edited, and would be rendered again (radius 5 → 7); --force replaces it
+                test: 1 output is left as it is: output was edited or damaged, and would be rendered again (radius 5 → 7); --force replaces it
                   out/d.png
 
                 """)

@@ -52,7 +52,7 @@ import Testing
         func lines(_ words: String, _ outputs: String...) -> String {
             "two: 1 output is left as it is: \(words)\n" + outputs.map { "  \($0)\n" }.joined()
         }
-        let edited = "output was edited; accept with 'penumbra adopt', render again with --force"
+        let edited = "output was edited or damaged; accept with 'penumbra adopt', render again with --force"
         #expect(try await run("two.yaml", "--quiet").errors == "")
         try edit("two/b.jpg")
         #expect(try await run("two.yaml", "--quiet").errors == lines(edited, "two/b.jpg"))
@@ -75,7 +75,7 @@ import Testing
         // The picture changed: one output is made anew, and the other one is told to be behind.
         try workspace.remove("photos/a.png")
         try workspace.copy("photos/b.png", to: "photos/a.png")
-        let behind = "output was edited, and would be rendered again (input changed); --force replaces it"
+        let behind = "output was edited or damaged, and would be rendered again (input changed); --force replaces it"
         let night = try await run("two.yaml", "--quiet", "--strict")
         #expect(night.code == 1)
         #expect(night.errors.contains(lines(behind, "two/a.jpg")))

@@ -64,8 +64,8 @@ import Testing
         try workspace.copy("photos/d.png", to: "photos/e.png")
         #expect(
             try await reasons() == [
-                "a.png": "kept: output was edited; accept with 'penumbra adopt', render again with --force",
-                "b.png": "kept: output was edited, and would be rendered again (input changed); --force replaces it",
+                "a.png": "kept: output was edited or damaged; accept with 'penumbra adopt', render again with --force",
+                "b.png": "kept: output was edited or damaged, and would be rendered again (input changed); --force replaces it",
                 "c.jpg": Self.upToDate, "d.png": Self.upToDate, "e.png": Self.foreign,
             ])
     }

@@ -109,21 +109,21 @@ import WorkerProtocol
 
     @Test func `a task that probes its frame, too, renders it only if it is small`() throws {
         let worker = try WorkerConversation(in: workspace)
-        func ask(mostPixels: Int?, _ name: String) throws -> TaskReceipt {
+        func ask(mostSeconds: Double?, _ name: String) throws -> TaskReceipt {
             let task = FrameTask(
                 input: input, chain: chain, outputs: [.init(output, temporaryPath: path(name), name: name)],
                 tileMemory: 1 << 28, frameMemory: 1 << 28,
-                opening: mostPixels.map { FrameTask.Opening(mostPixels: $0, tile: .auto, digestsContent: true) })
+                opening: mostSeconds.map { FrameTask.Opening(tile: .auto, mostSeconds: $0) })
             guard case .finished(_, let receipt) = try worker.ask(.frame(task)) else { throw Unexpected() }
             return receipt
         }
         let question = ProbeTask(
             input: input, chain: chain, outputs: [output], tile: .auto, tileMemory: 1 << 28, frameMemory: 1 << 28,
-            digestsContent: true)
+            digestsContent: false)
         guard case .finished(_, .probe(let asked)) = try worker.ask(.probe(question)),
-            case .outputs(let apart, let source) = try ask(mostPixels: nil, "apart.png"),
-            case .opened(let probe, let together, let read) = try ask(mostPixels: 90 * 60, "together.png"),
-            case .probe(let alone) = try ask(mostPixels: 90 * 60 - 1, "alone.png")
+            case .outputs(let apart, let source) = try ask(mostSeconds: nil, "apart.png"),
+            case .opened(let probe, let together, let read) = try ask(mostSeconds: 10, "together.png"),
+            case .probe(let alone) = try ask(mostSeconds: 0, "alone.png")
         else { throw Unexpected() }
         #expect(probe == asked && alone == asked)
         #expect(read == source)

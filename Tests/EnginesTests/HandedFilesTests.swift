@@ -33,7 +33,7 @@ import WorkerProtocol
         close(file)
     }
 
-    private func frame(_ input: InputSpec, to names: [String]) -> TaskSpec {
+    private func frame(_ input: InputSpec, to names: [String], opening: FrameTask.Opening? = nil) -> TaskSpec {
         .frame(
             FrameTask(
                 input: input, chain: [],
@@ -41,7 +41,7 @@ import WorkerProtocol
                     .init(
                         OutputSpec(format: String($0.split(separator: ".").last ?? ""), save: SaveOptions()),
                         temporaryPath: folder.file($0), name: $0)
-                }, tileMemory: 1 << 20, frameMemory: 1 << 20, syncs: false))
+                }, tileMemory: 1 << 20, frameMemory: 1 << 20, opening: opening, syncs: false))
     }
 
     private func input(_ name: String, bytes: [UInt8]? = nil) -> InputSpec {
@@ -84,6 +84,21 @@ import WorkerProtocol
             let size = try FileManager.default.attributesOfItem(atPath: output.path)[.size] as? Int
             #expect(size == output.bytes)
         }
+    }
+
+    @Test func `the files of a picture that is probed, and then not rendered, are removed`() async throws {
+        try write(Self.picture, to: Array(folder.file("a.ppm").utf8))
+        func spec(_ name: String, mostSeconds: Double) -> TaskSpec {
+            frame(input("a.ppm"), to: [name], opening: FrameTask.Opening(tile: .auto, mostSeconds: mostSeconds))
+        }
+        guard case .finished(_, .opened(_, let outputs, of: _)) = try await answer(to: spec("a.png", mostSeconds: 1)),
+            case .finished(_, .probe) = try await answer(to: spec("b.png", mostSeconds: 0))
+        else {
+            Issue.record("a task failed")
+            return
+        }
+        #expect(outputs.map(\.path) == [folder.file("a.png")])
+        #expect(try names() == ["a.png", "a.ppm"])
     }
 
     /// Its library opens files by names.

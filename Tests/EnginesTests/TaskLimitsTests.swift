@@ -48,15 +48,16 @@ import WorkerProtocol
         #expect(limits.fileSize == nil)
     }
 
-    @Test func `a task that renders only small pictures writes small files, whatever it may read`() {
+    @Test func `a task that renders only small pictures has their limits, whatever max_pixels allows`() {
         let spec = TaskSpec.frame(
             FrameTask(
                 input: InputSpec(path: "/in.png", maxPixels: 1_000_000_000, color: .keep), chain: [], outputs: [],
                 tileMemory: 1, frameMemory: 1,
-                opening: FrameTask.Opening(mostPixels: 1_000_000, tile: .auto, digestsContent: false)))
+                opening: FrameTask.Opening(tile: .auto, mostSeconds: 1)))
         let limits = TaskLimits(spec, pixelBytes: nil, readBytes: 5, share: 0)
-        #expect(limits.fileSize == 64 * Self.megabyte + 64_000_000 + 5)
-        #expect(limits.memory == 4 * Self.gigabyte + 16 * 16_000_000_000)
+        // Two million pixels of 16 bytes.
+        #expect(limits.fileSize == 64 * Self.megabyte + 4 * 32_000_000 + 5)
+        #expect(limits.memory == 4 * Self.gigabyte + 16 * 32_000_000)
     }
 
     @Test func `a probe writes no more than the largest picture that is allowed`() {

@@ -170,7 +170,7 @@ import TestSupport
         control.limitWorkers(to: 1)
         #expect(try await RequestedRun(limited).run(control, Listener()).result.get() == .done)
         let attempts = try attempts("limited")
-        #expect(attempts.count >= 40)
+        #expect(attempts.count == 20)
         #expect(!overlap(attempts))
     }
 

@@ -21,18 +21,20 @@ extension JobSpec {
 }
 
 extension ProbeReceipt {
-    /// An 8-bit RGB picture in tiles of `tile` pixels.
+    /// An 8-bit RGB picture in tiles of `tile` pixels. Its output has so many frames, one below the other.
     static func make(
-        width: Int = 100, height: Int = 80, tile: Int = 50, heldBecause: String? = nil,
+        width: Int = 100, height: Int = 80, tile: Int = 50, frames: Int = 1, heldBecause: String? = nil,
+        bytes: Int? = nil,
         cost: FrameCost = FrameCost(decode: 0.1, chain: 0.01, encode: 0.1)
     ) -> ProbeReceipt {
         let source = ImageFacts(fileFormat: "png", width: width, height: height, layout: .rgb, format: .u8)
         let grid = TileGrid(extent: source.rect, tileWidth: tile, tileHeight: tile)
+        let frame = PixelRect(x: 0, y: 0, width: width, height: height / frames)
         return ProbeReceipt(
-            source: source, outputs: [OutputGeometry(extent: grid.extent)], layout: .rgb,
+            source: source, outputs: [OutputGeometry(extent: frame, frames: frames)], layout: .rgb,
             halo: Halo(horizontal: 4, vertical: 4), grid: grid,
             tileSources: grid.tiles.map { [$0] }, readAmplification: 1.2, isIdentity: false,
-            passage: FramePassage(heldBecause: heldBecause, bytes: source.rect.area * 3), cost: cost)
+            passage: FramePassage(heldBecause: heldBecause, bytes: bytes ?? source.rect.area * 3), cost: cost)
     }
 }
 
@@ -77,10 +79,10 @@ extension Scheduler {
 }
 
 extension FrameOrder {
-    static func make(_ number: Int, goal: Goal? = nil, isSmall: Bool = false) -> FrameOrder {
+    static func make(_ number: Int, goal: Goal? = nil, hasSmallFile: Bool = false) -> FrameOrder {
         FrameOrder(
             id: FrameID(number), input: "/jobs/\(number).png", formats: ["png"],
-            goal: goal ?? .publish(outputs: ["/jobs/out/\(number).png"], probe: nil), isSmall: isSmall)
+            goal: goal ?? .publish(outputs: ["/jobs/out/\(number).png"], probe: nil), hasSmallFile: hasSmallFile)
     }
 }
 
@@ -114,8 +116,8 @@ func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
 
 private func frameReceipt(for task: FrameTask, _ probe: ProbeReceipt) -> TaskReceipt {
     let outputs = task.outputs.compactMap(\.temporaryPath).map { OutputReceipt.make(path: $0) }
-    guard let opening = task.opening else { return .outputs(outputs, of: .make()) }
-    return probe.mostPixels > opening.mostPixels ? .probe(probe) : .opened(probe, outputs, of: .make())
+    guard task.opening != nil else { return .outputs(outputs, of: .make()) }
+    return task.renders(probe) ? .opened(probe, outputs, of: .make()) : .probe(probe)
 }
 
 extension FileFacts {

@@ -170,6 +170,6 @@ struct RandomWorld {
             }
         return FrameOrder(
             id: FrameID(number), input: "/jobs/\(number).png", compared: compared, formats: ["png"], goal: goal,
-            isSmall: draw(2) == 0)
+            hasSmallFile: draw(2) == 0)
     }
 }

@@ -142,7 +142,7 @@ struct Referee {
     }
 
     private mutating func accept(_ id: LeaseID, _ receipt: TaskReceipt, from worker: WorkerID) {
-        switch leases[id]?.task.kind {
+        switch receipt {
         case .probe, .compare: break
         default: if standings[worker] == .holding(id) { slotFaults[worker.slot] = 0 }
         }
@@ -151,6 +151,11 @@ struct Referee {
         switch receipt {
         case .probe(let probe):
             frame.done.insert(.probe)
+            if lease.task.kind == .frame {
+                var history = AttemptHistory()
+                history.attempts = lease.attempt
+                frame.histories[.frame] = history
+            }
             frame.tiles = probe.grid.count
         case .opened: frame.done.formUnion([.probe, .frame])
         default: frame.done.insert(lease.task.kind)

@@ -230,7 +230,7 @@ extension JobRun: RunLoop.Delegate {
             id: frame.id, input: target.files.input, inputBytes: target.files.inputBytes, compared: compared,
             variant: target.variant, pages: frame.pages, formats: frame.formats,
             goal: .publish(outputs: replacements.map { $0?.path }, probe: target.probe), adopted: adopted,
-            isSmall: target.files.stamp.map { $0.size <= Self.smallFile } ?? false)
+            hasSmallFile: target.files.stamp.map { $0.size <= Self.smallFile } ?? false)
     }
 
     /// The most bytes of a file that probably has few pixels.

@@ -52,7 +52,7 @@ package struct RunSettings: Hashable, Sendable {
 
     private var isHere: Bool { if case .away = capacity { false } else { true } }
 
-    /// False for a run that others have begun: their results are those of separate tasks.
+    /// False on a cluster, and for a run that a cluster has begun: there, each frame is probed by a task of its own.
     private var probesWithFrames: Bool { if case .here = capacity { true } else { false } }
 
     private var tiledFrames: Int { if case .away(_, let count) = capacity { count } else { 1 } }

@@ -43,7 +43,7 @@ package final class OrderSender: Sendable {
         case send(Sending)
         /// The order has an answer, and its files belong to the coordinator.
         case finishOrder(then: @Sendable (Result<[FolderMove], TaskFailure>) -> Void)
-        /// The order has failed.
+        /// The order has failed, or has an answer without files.
         case remove(then: @Sendable ([FolderMove]) -> Void)
         /// The process gets the end of its input.
         case finish

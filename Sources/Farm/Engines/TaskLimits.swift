@@ -65,7 +65,7 @@ package struct TaskLimits: Hashable, Sendable {
         let most = pixelBytes ?? spec.largestPixelBytes
         memory = least.flatMap { least in most.flatMap { Self.sum(least, $0, times: Self.memoryFactor) } }
         // Before the probe, the size of an output is unknown, unless only a small picture is rendered.
-        let known = pixelBytes ?? (spec.writesOnlyScratch ? spec.largestPixelBytes : spec.smallPixelBytes)
+        let known = pixelBytes ?? (spec.boundsWrittenFiles ? spec.largestPixelBytes : nil)
         fileSize = known.flatMap { Self.sum(Self.leastFile, $0, times: Self.fileFactor) }.flatMap {
             Self.sum($0, readBytes, times: 1)
         }

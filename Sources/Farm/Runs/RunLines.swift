@@ -183,7 +183,7 @@ package struct AttemptLine: Hashable, Sendable, Codable {
 }
 
 extension StoredAttempt {
-    /// `37/probe`, `37/tile-12`.
+    /// `37/frame`, `37/tile-12`.
     package var task: String {
         let frame = page == 0 ? "\(number)" : "\(number)p\(page + 1)"
         return "\(frame)/\(kind)" + (tile.map { "-\($0)" } ?? "")

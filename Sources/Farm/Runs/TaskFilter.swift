@@ -1,6 +1,6 @@
 package import JobStorage
 
-/// Chooses attempts by their tasks: `37`, `37p2`, `37/probe`, `37/tile-12`.
+/// Chooses attempts by their tasks: `37`, `37p2`, `37/frame`, `37/tile-12`.
 package struct TaskFilter: Hashable, Sendable {
     package let number: Int
     private let page: Int?

@@ -26,8 +26,8 @@ package struct FrameOrder: Hashable, Sendable {
     package let pages: PageChoice
     /// The outputs' formats, by their names in the catalog.
     package let formats: [String]
-    /// Whether the picture is probably small, by the size of its file.
-    package let isSmall: Bool
+    /// Whether the file is so small that it probably has few pixels.
+    package let hasSmallFile: Bool
     package var goal: Goal {
         switch aim {
         case .survey: .survey
@@ -49,9 +49,9 @@ package struct FrameOrder: Hashable, Sendable {
     package init(
         id: FrameID, input: String, inputBytes: [UInt8]? = nil, compared: [DigestTask.File] = [],
         variant: FrameVariant? = nil, pages: PageChoice = .first, formats: [String], goal: Goal,
-        adopted: AdoptedWork? = nil, isSmall: Bool = false
+        adopted: AdoptedWork? = nil, hasSmallFile: Bool = false
     ) {
-        self.isSmall = isSmall
+        self.hasSmallFile = hasSmallFile
         self.id = id
         self.input = input
         self.inputBytes = inputBytes

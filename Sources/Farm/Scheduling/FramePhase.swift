@@ -7,7 +7,7 @@ import WorkerProtocol
 ///     comparing ─► deciding
 ///                     │
 ///                     ▼
-///     probing ─► rendering ───────────────────────────┐
+///     probing ─► rendering ───────────────────────────┐ (a small picture: from probing)
 ///        │                                            ▼
 ///        └─► waitingToTile ─► filling ─► tiling ─► stitching ─► auditing ─► checking ─► publishing
 ///                                          ▲           │           │           │
@@ -22,6 +22,7 @@ indirect enum FramePhase: Hashable, Sendable {
     case comparing
     /// The coordinator decides. It knows the earlier state of the files.
     case deciding
+    /// The task may render the picture, too, if it is small.
     case probing
     case rendering(ProbeReceipt)
     /// Only one frame at a time has a canvas that is being filled or tiled, so that scratch space holds few canvases.

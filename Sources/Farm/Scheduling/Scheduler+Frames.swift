@@ -44,7 +44,7 @@ extension Scheduler {
         }
         if isHere { flagImplausibleSpeed(lease, at: now) }
         directives.append(.ended(lease, .done(receipt)))
-        noteSuccess(lease)
+        noteSuccess(lease, receipt)
         advance(lease, receipt)
     }
 
@@ -93,7 +93,13 @@ extension Scheduler {
         case (.compare, .comparing, .compare(let files)):
             frames[id]?.phase = .deciding
             directives.append(.decide(id, files))
-        case (.probe, .probing, .probe(let probe)), (.frame, .probing, .probe(let probe)):
+        case (.probe, .probing, .probe(let probe)):
+            finishProbe(id, probe)
+        case (.frame, .probing, .probe(let probe)):
+            // The frame's rendering has all its attempts before it, under other names.
+            var history = AttemptHistory()
+            history.attempts = lease.attempt
+            frames[id]?.histories[.frame] = history
             finishProbe(id, probe)
         case (.frame, .probing, .opened(let probe, let receipts, let source))
         where receipts.count == paths.count { $0 != nil }:

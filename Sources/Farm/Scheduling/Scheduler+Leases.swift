@@ -90,7 +90,8 @@ extension Scheduler {
         case (.probe, .probing, _):
             return factory.probe(order)
         case (.frame, .probing, let paths?):
-            return factory.frame(order, to: paths, attempt: attempt, opening: mostPixelsUnprobed(frame))
+            guard let opening = opening(frame) else { return nil }
+            return factory.frame(order, to: paths, attempt: attempt, opening: opening)
         case (.frame, .rendering, let paths?):
             return factory.frame(order, to: paths, attempt: attempt)
         case (.canvas, .filling(let probe), _):
@@ -109,10 +110,10 @@ extension Scheduler {
         }
     }
 
-    /// The most pixels of the frame's picture if one task probes and renders it. Nil if a task of its own probes it.
-    func mostPixelsUnprobed(_ frame: FrameState) -> Int? {
-        guard policy.joinsSmallTasks, frame.order.isSmall, case .publish = frame.order.goal else { return nil }
-        return policy.shard.mostPixelsUnprobed
+    /// For a task that probes and renders the frame. Nil if a task of its own probes it.
+    func opening(_ frame: FrameState) -> FrameTask.Opening? {
+        guard policy.joinsSmallTasks, case .publish = frame.order.goal else { return nil }
+        return policy.shard.mostSecondsInOneTask.flatMap { factory.opening(frame.order, mostSeconds: $0) }
     }
 
     private func estimate(of kind: TaskKind, for frame: FrameState) -> Double {
@@ -123,7 +124,7 @@ extension Scheduler {
         let filters = factory.filterCount(frame.order)
         guard let probe = frame.probe else {
             // A digest reads the whole file, whose size is not known yet.
-            let rendered = kind == .frame ? Double(mostPixelsUnprobed(frame) ?? 0) / 1e6 : 0
+            let rendered = kind == .frame ? Double(FrameTask.Opening.mostPixels) / 1e6 : 0
             let megapixels = factory.job.needsContent || kind == .compare ? 1000.0 : rendered
             return policy.time.timeLimit(megapixels: megapixels, filters: filters)
         }

@@ -109,8 +109,11 @@ extension Scheduler {
         slotFaults.fail(lease.task, in: lease.worker.slot)
     }
 
-    mutating func noteSuccess(_ lease: Lease) {
-        for other in slotFaults.succeed(lease.task, in: lease.worker.slot).sorted() { retireIfNeeded(other) }
+    mutating func noteSuccess(_ lease: Lease, _ receipt: TaskReceipt) {
+        let slot = lease.worker.slot
+        for other in slotFaults.succeed(lease.task, in: slot, rendered: receipt.readsPixels).sorted() {
+            retireIfNeeded(other)
+        }
     }
 
     /// Notes the death of a worker that was ready and idle.

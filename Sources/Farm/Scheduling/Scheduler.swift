@@ -182,7 +182,7 @@ extension Scheduler {
         case (let work?, _): adopt(work, for: id)
         case (nil, .publish(_, let probe?)): beginRendering(id, probe)
         case (nil, _):
-            let isWhole = frames[id].map { mostPixelsUnprobed($0) != nil } ?? false
+            let isWhole = frames[id].map { opening($0) != nil } ?? false
             ready.append(TaskID(id, isWhole ? .frame : .probe), begins: true)
         }
     }

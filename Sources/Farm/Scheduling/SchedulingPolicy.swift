@@ -26,7 +26,7 @@ package struct SchedulingPolicy: Hashable, Sendable {
     /// The number of frames that may have canvases and tiles in scratch space at once.
     package let tiledFrames: Int
     /// Whether one task probes and renders a small picture. False if tasks are grouped by the time that a probe has estimated, or if
-    /// results of such tasks may exist already.
+    /// results of separate tasks may exist already.
     package let joinsSmallTasks: Bool
     /// The filters that are plugins. Nil if unknown.
     package var plugins: Set<String>?

@@ -19,14 +19,14 @@ package struct ShardPolicy: Hashable, Sendable {
         self.frameMemory = frameMemory
     }
 
-    /// A picture with at most so many pixels is rendered by the task that probes it. Nil if no picture is.
+    /// A small picture that takes at most so many seconds is rendered by the task that probes it. Nil if none is.
     ///
-    /// If there are fewer frames than workers, tiles might be faster, but for the smallest pictures.
-    var mostPixelsUnprobed: Int? {
+    /// If there are fewer frames than workers, tiles might be faster, but not if the frame takes hardly longer than a few tasks.
+    var mostSecondsInOneTask: Double? {
         switch mode {
         case .tile: nil
-        case .frame: 2_000_000
-        case .auto: frames >= workers ? 2_000_000 : 250_000
+        case .frame: 0.5
+        case .auto: frames >= workers ? 0.5 : 0.02
         }
     }
 

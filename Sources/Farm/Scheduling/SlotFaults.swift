@@ -40,9 +40,10 @@ struct SlotFaults: Sendable {
         if !records.isEmpty { records[slot] = nil }
     }
 
+    /// - Parameter rendered: False if only a header was read, or a digest taken.
     /// - Returns: The slots in which the task failed before.
-    mutating func succeed(_ task: TaskID, in slot: SlotID) -> Set<SlotID> {
-        if task.kind != .probe, task.kind != .compare { clear(slot) }
+    mutating func succeed(_ task: TaskID, in slot: SlotID, rendered: Bool) -> Set<SlotID> {
+        if rendered { clear(slot) }
         guard !failures.isEmpty, let failed = failures[task.frame]?.removeValue(forKey: task.kind) else { return [] }
         if failures[task.frame]?.isEmpty == true { failures[task.frame] = nil }
         for other in failed where records[other]?.open.remove(task) != nil && other != slot {

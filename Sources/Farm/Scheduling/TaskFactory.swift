@@ -91,10 +91,10 @@ package struct TaskFactory: Hashable, Sendable {
                 frameMemory: frameMemory, digestsContent: job.needsContent))
     }
 
-    /// - Parameter mostPixels: The most pixels of a picture that is rendered although it was not probed before. Nil if it was.
+    /// - Parameter opening: Nil if the frame was probed.
     func frame(
         _ order: FrameOrder, to paths: [String?], attempt: Int, as kind: TaskKind = .frame,
-        opening mostPixels: Int? = nil
+        opening: FrameTask.Opening? = nil
     ) -> TaskSpec {
         let outputs = zip(outputs(order), paths).enumerated().map { index, output in
             FrameTask.Output(
@@ -106,10 +106,15 @@ package struct TaskFactory: Hashable, Sendable {
         return .frame(
             FrameTask(
                 input: input(order), chain: chain(order), outputs: outputs, tileMemory: tileMemory,
-                frameMemory: frameMemory,
-                opening: mostPixels.map {
-                    FrameTask.Opening(mostPixels: $0, tile: job.tile, digestsContent: job.needsContent)
-                }, syncs: syncs))
+                frameMemory: frameMemory, opening: opening, syncs: syncs))
+    }
+
+    /// For a task that probes and renders a frame. Nil if a task of its own has to probe it: its file is not small, the digest of its file is
+    /// needed before, or filters read pictures, which may be large.
+    func opening(_ order: FrameOrder, mostSeconds: Double) -> FrameTask.Opening? {
+        let chains = [chain(order)] + outputs(order).map(\.chain)
+        guard order.hasSmallFile, !job.needsContent, chains.allSatisfy(\.picturePaths.isEmpty) else { return nil }
+        return FrameTask.Opening(tile: job.tile, mostSeconds: mostSeconds)
     }
 
     func canvas(_ order: FrameOrder, _ probe: ProbeReceipt, attempt: Int) -> TaskSpec {

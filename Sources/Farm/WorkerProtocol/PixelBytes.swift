@@ -25,11 +25,14 @@ extension TaskSpec {
     private static let largestPixel = 16.0
 
     /// The same before the frame's probe: as if each picture that the task reads, and each output, had as many pixels as
-    /// `max_pixels` allows. Nil if that is not limited, or if the task is only given after a probe.
+    /// `max_pixels` allows. A task that renders only small pictures has their bound. Nil if that is not limited, or if the task is only given
+    /// after a probe.
     package var largestPixelBytes: Int? {
         switch self {
         case .compare: 0
         case .probe(let task): Self.bytes(task.input, pictures: readFiles)
+        case .frame(let task) where task.opening != nil:
+            Int(ifPossible: Double(FrameTask.Opening.mostPixels) * Double(1 + task.outputs.count) * Self.largestPixel)
         case .frame(let task): Self.bytes(task.input, pictures: readFiles + task.outputs.count)
         case .preview(let task): Self.bytes(task.input, pictures: readFiles + task.chains.count)
         case .canvas, .tile, .stitch, .audit, .check: nil
@@ -43,17 +46,13 @@ extension TaskSpec {
         Int(ifPossible: Double(input.maxPixels) * Double(pictures) * largestPixel)
     }
 
-    /// The bytes of the pixels of all files that a small picture may need before its probe. Nil for other tasks.
-    package var smallPixelBytes: Int? {
-        guard case .frame(let task) = self, let opening = task.opening else { return nil }
-        return Int(ifPossible: Double(opening.mostPixels) * Double(1 + task.outputs.count) * Self.largestPixel)
-    }
-
-    /// Whether the task writes no files but scratch files for pictures.
-    package var writesOnlyScratch: Bool {
+    /// Whether ``largestPixelBytes`` bounds the files that the task writes, too: it writes scratch files for pictures alone, or outputs
+    /// of a small picture.
+    package var boundsWrittenFiles: Bool {
         switch self {
         case .probe, .audit, .check, .compare: true
-        case .frame, .canvas, .tile, .stitch, .preview: false
+        case .frame(let task): task.opening != nil
+        case .canvas, .tile, .stitch, .preview: false
         }
     }
 }

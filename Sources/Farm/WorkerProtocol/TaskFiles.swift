@@ -190,6 +190,14 @@ extension TaskSpec {
 }
 
 extension TaskReceipt {
+    /// False if the task has only read a header, or taken digests.
+    package var readsPixels: Bool {
+        switch self {
+        case .probe, .compare: false
+        case .canvas, .tile, .outputs, .opened, .audit, .check, .preview: true
+        }
+    }
+
     /// Whether a task with this receipt has written no file that is needed.
     package var writesNothing: Bool {
         switch self {

@@ -282,8 +282,8 @@ extension FrameTask {
 
     /// Only small pictures are rendered before the coordinator knows them.
     fileprivate func smallObjection(to receipt: ProbeReceipt) -> String? {
-        guard let opening, receipt.mostPixels > opening.mostPixels else { return nil }
-        return "outputs of a picture of \(receipt.mostPixels) pixels; its probe alone was asked for"
+        renders(receipt)
+            ? nil : "outputs of a picture of \(receipt.mostPixels) pixels; its probe alone was asked for"
     }
 
     fileprivate func objection(to receipts: [OutputReceipt], _ doer: TaskSpec.Doer) -> String? {

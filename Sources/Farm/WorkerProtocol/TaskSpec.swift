@@ -97,16 +97,16 @@ package struct ProbeTask: Hashable, Sendable, Codable {
 package struct FrameTask: Hashable, Sendable, Codable {
     /// What the task needs to probe its frame, too. It spares small pictures a task of their own for that.
     package struct Opening: Hashable, Sendable, Codable {
-        /// The most pixels that the input, or an output, of a small picture has. The answer for a larger one is its probe alone.
-        package let mostPixels: Int
         /// As in ``ProbeTask``.
         package let tile: TileSize
-        package let digestsContent: Bool
+        /// The most seconds of one core's time, by the probe's estimate, that a small picture takes.
+        package let mostSeconds: Double
+        /// The most pixels that the input of a small picture, or one of its outputs, has.
+        package static let mostPixels = 2_000_000
 
-        package init(mostPixels: Int, tile: TileSize, digestsContent: Bool) {
-            self.mostPixels = mostPixels
+        package init(tile: TileSize, mostSeconds: Double) {
             self.tile = tile
-            self.digestsContent = digestsContent
+            self.mostSeconds = mostSeconds
         }
     }
 
@@ -164,8 +164,16 @@ package struct FrameTask: Hashable, Sendable, Codable {
         opening.map {
             ProbeTask(
                 input: input, chain: chain, outputs: outputs.map(\.spec), tile: $0.tile, tileMemory: tileMemory,
-                frameMemory: frameMemory, digestsContent: $0.digestsContent)
+                frameMemory: frameMemory, digestsContent: false)
         }
+    }
+
+    /// Whether the picture is small, so that the task that has probed it renders it, too. The answer for others is the probe alone.
+    package func renders(_ probe: ProbeReceipt) -> Bool {
+        guard let opening else { return false }
+        return probe.mostPixels <= Opening.mostPixels && probe.cost.total <= opening.mostSeconds
+            && probe.passage.bytes <= frameMemory && probe.source.frames == 1
+            && probe.outputs.allSatisfy { $0.frames == 1 }
     }
 }
 

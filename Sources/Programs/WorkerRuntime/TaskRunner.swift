@@ -177,13 +177,13 @@ extension TaskRunner {
         try reading(task.input) { input, source in
             var task = task
             task.input = input
-            guard let opening = task.opening, let question = task.probe else {
+            guard let question = task.probe else {
                 let facts = try source.facts()
                 return .outputs(try renderFrame(task, try open(task)), of: facts)
             }
             let inputs = try open(task)
             let probe = try receipt(of: question, inputs, source)
-            guard probe.mostPixels <= opening.mostPixels else { return .probe(probe) }
+            guard task.renders(probe) else { return .probe(probe) }
             let facts = try source.facts()
             return .opened(probe, try renderFrame(task, inputs), of: facts)
         }

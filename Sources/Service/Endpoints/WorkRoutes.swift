@@ -93,7 +93,7 @@ private struct WorkingRun: Encodable, Sendable {
     struct Slot: Encodable, Sendable {
         let slot: Int
         let worker: Int
-        /// `37/probe`
+        /// `37/frame`
         let task: String
         let attempt: Int
         let since: String

@@ -1,5 +1,6 @@
 import Catalogs
 import Geometry
+import Glibc
 import KernelCases
 import Kernels
 import Raster
@@ -13,6 +14,13 @@ import Raster
 
     static func main() {
         let wanted = CommandLine.arguments.dropFirst()
+        let names = KernelFamily.all.map(\.name)
+        if let unknown = wanted.first(where: { !names.contains($0) }) {
+            let message =
+                "kernel-digests: no family of kernels is called '\(unknown)'; they are \(names.joined(separator: ", "))\n"
+            _ = Array(message.utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+            exit(64)
+        }
         for family in KernelFamily.all where wanted.isEmpty || wanted.contains(family.name) {
             for format in SampleFormat.allCases {
                 for layout in PixelLayout.allCases { print(family, format, layout) }

@@ -47,7 +47,7 @@ enum RunText {
         return "\(Figures.count(line.concluded))/\(Figures.count(line.work))"
     }
 
-    /// `2 frames: output was edited; …`. The most frequent reason comes first.
+    /// `2 frames: output was edited or damaged; …`. The most frequent reason comes first.
     static func reasons(_ counts: [String: Int]) -> [String] {
         counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { reason, count in
             "\(Figures.plural(count, "frame")): \(PathText.visible(reason))"

@@ -10,7 +10,7 @@ struct LogsCommand: AsyncParsableCommand {
         commandName: "logs",
         abstract: "Show every attempt of a run, or of one of its tasks, and what its worker wrote.",
         discussion: """
-            A task is a frame's number, as 'penumbra show' prints it, or that and a kind: 37, 37/probe, 37/tile-12. \
+            A task is a frame's number, as 'penumbra show' prints it, or that and a kind: 37, 37/frame, 37/tile-12. \
             The attempts of the latest ten runs of each job are kept.
             """)
 
