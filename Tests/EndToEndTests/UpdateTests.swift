@@ -65,7 +65,8 @@ import Testing
         #expect(
             try await reasons() == [
                 "a.png": "kept: output was edited or damaged; accept with 'penumbra adopt', render again with --force",
-                "b.png": "kept: output was edited or damaged, and would be rendered again (input changed); --force replaces it",
+                "b.png": "kept: output was edited or damaged, and would be rendered again (input changed); "
+                    + "--force replaces it",
                 "c.jpg": Self.upToDate, "d.png": Self.upToDate, "e.png": Self.foreign,
             ])
     }

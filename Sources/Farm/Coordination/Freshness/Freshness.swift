@@ -232,11 +232,13 @@ extension Freshness {
         guard let edited else { return .compare([DigestTask.File(path: output.path)]) }
         switch (reasons.isEmpty, edited) {
         case (true, false): return .current("up to date")
-        case (true, true): return .kept("output was edited or damaged; accept with '\(adopt)', render again with --force")
+        case (true, true):
+            return .kept("output was edited or damaged; accept with '\(adopt)', render again with --force")
         case (false, false): return .render(.published(stamp), reasons.joined(separator: ", "))
         case (false, true):
             return .kept(
-                "output was edited or damaged, and would be rendered again (\(reasons.joined(separator: ", "))); --force replaces it"
+                "output was edited or damaged, and would be rendered again (\(reasons.joined(separator: ", "))); "
+                    + "--force replaces it"
             )
         }
     }
