@@ -284,6 +284,19 @@ extension OutputsTests {
         #expect(plan.output.contains("one frame, held: an animation, frame by frame"))
     }
 
+    @Test func `a WebP without the alpha of its opaque picture is verified`() async throws {
+        let samples = (0..<4 * 64 * 48).map { (index: Int) -> UInt8 in index % 4 == 3 ? 255 : UInt8(index % 251) }
+        let picture = AnyRaster.u8(
+            Raster(rect: PixelRect(x: 0, y: 0, width: 64, height: 48), layout: .rgba, samples: samples))
+        try PictureFiles.write(picture, to: "\(workspace.path)/opaque.png")
+        try workspace.write(
+            "job: opaque\ninputs: opaque.png\nfilters:\n  - gaussian: {radius: 1}\nverify: full\n"
+                + "output: out/{stem}.webp\n",
+            to: "opaque.yaml")
+        let result = try await run("opaque.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+    }
+
     @Test func `frames that are alike may be joined, and the file is verified nonetheless`() async throws {
         let held = [frames[0], frames[0], frames[0], frames[1], frames[1]]
         try PictureFiles.write(frames: held, to: "\(workspace.path)/held.webp", options: ["lossless": .boolean(true)])

@@ -1,4 +1,5 @@
 import Catalogs
+import Geometry
 import ImageFiles
 import JobModel
 import Raster
@@ -27,6 +28,21 @@ import Testing
             let isEqual = decoded.raster == conversion.convert(picture)
             #expect(isEqual, "\(name)")
             #expect(decoded.header.formatName == name)
+        }
+    }
+
+    @Test func `a format that drops the alpha of opaque pictures says so`() throws {
+        let samples = (0..<800).map { (index: Int) -> UInt8 in index % 4 == 3 ? 255 : UInt8(index % 251) }
+        let picture = AnyRaster.u8(
+            Raster(rect: PixelRect(x: 0, y: 0, width: 20, height: 10), layout: .rgba, samples: samples))
+        for fileFormat in ImageFormats.all
+        where fileFormat.descriptor.canWrite && fileFormat.descriptor.canRead && fileFormat.descriptor.holdsAlpha
+            && fileFormat.keepsLayout
+        {
+            let name = fileFormat.descriptor.name
+            try workspace.save(picture, as: name, to: "picture")
+            let layout = try workspace.load("picture").header.layout
+            #expect(layout == (fileFormat.dropsOpaqueAlpha ? .rgb : .rgba), "\(name)")
         }
     }
 

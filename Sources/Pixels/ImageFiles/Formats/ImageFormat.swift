@@ -76,6 +76,9 @@ package protocol ImageFormat: Sendable {
     /// pixels.
     var keepsLayout: Bool { get }
 
+    /// Whether files have no alpha if all pixels are opaque.
+    var dropsOpaqueAlpha: Bool { get }
+
     /// The libraries behind libvips that write a file with these options, as prefixes of their file names.
     func libraries(for options: FormatOptions) -> [String]
 
@@ -96,6 +99,7 @@ extension ImageFormat {
     package func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
+    package var dropsOpaqueAlpha: Bool { false }
     package var holdsIPTC: Bool { false }
     package func libraries(for options: FormatOptions) -> [String] { [] }
     package var holdsProfile: Bool { true }

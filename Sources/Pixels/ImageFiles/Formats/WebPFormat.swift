@@ -6,6 +6,7 @@ package struct WebPFormat: ImageFormat {
     package let cost = CodecCost(decode: 16, encode: 150)
     package let holdsGray = false
     package let isDecodedWhole = true
+    package let dropsOpaqueAlpha = true
     package let loader = Loader("webpload_source", "VipsForeignLoadWebpSource", traits: [.hasPages])
 
     package let descriptor = FormatDescriptor(
