@@ -14,7 +14,7 @@ struct ReadyQueue: Hashable, Sendable {
     /// In the order in which they are taken.
     var tasks: [TaskID] { Array(continuing) + Array(opening) }
 
-    /// - Parameter begins: Whether the task is the first attempt at a new frame. (Attempts at a probe that follow wait behind it, too.)
+    /// - Parameter begins: Whether the task is the first attempt at a new frame. Later attempts at a probe wait there, too.
     mutating func append(_ task: TaskID, begins: Bool = false) {
         counts[task.frame, default: 0] += 1
         if task.kind == .probe || begins { opening.append(task) } else { continuing.append(task) }
