@@ -41,7 +41,7 @@ extension KernelFamily {
 
     static let motions = KernelFamily(
         name: "motions",
-        cases: [(5.0, 30.0), (20, 0), (33, 90), (90, 11)].flatMap { radius, degrees in
+        cases: [(5.0, 30.0), (20, 0), (33, 90), (90, 11), (40, -33), (31, 63), (20, 45)].flatMap { radius, degrees in
             [("5 samples", MotionTaps.Sampling.samples(5)), ("continuous", .continuous)].map { words, sampling in
                 KernelCase(name: "motion, radius \(radius), \(degrees)°, \(words)") {
                     Motion(.init(radius: radius, degrees: degrees), sampling).running(on: $0)

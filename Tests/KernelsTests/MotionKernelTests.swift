@@ -37,7 +37,10 @@ struct MotionKernelTests {
     }
 
     @Test(
-        arguments: [(9.0, 0.0), (40, 0), (40, 90), (17.4, 180), (130.25, 90), (300, 0), (21, 45)],
+        arguments: [
+            (9.0, 0.0), (40, 0), (40, 90), (17.4, 180), (130.25, 90), (300, 0), (21, 45), (19, 30), (33, 118), (60, 7),
+            (50, 83), (25, 63.43), (70, -40),
+        ],
         SampleFormat.allCases)
     func `long continuous blurs are the sums over their taps`(line: (Double, Double), format: SampleFormat) {
         let velocity = MotionTaps.Velocity(radius: line.0, degrees: line.1)

@@ -50,6 +50,10 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("gaussian 2 linear \(edge)", [.gaussian(2, values(["light": .word("linear")]))]),
             ChainCase("motion 17 at 25° \(edge)", [.motion(17, 25, values())]),
             ChainCase("motion 6 continuous \(edge)", [.motion(6, 118, values(["samples": .word("continuous")]))]),
+            ChainCase("motion 23 continuous \(edge)", [.motion(23, 33, values(["samples": .word("continuous")]))]),
+            ChainCase(
+                "motion 31 continuous within a pill \(edge)",
+                [.motion(31, -71, values(["samples": .word("continuous"), "within": pill]))]),
             ChainCase("gaussian 4 within a pill \(edge)", [.gaussian(4, values(["within": pill]))]),
             ChainCase("box 2 \(edge)", [.family("box", .number(2), values())]),
             ChainCase(

@@ -37,7 +37,7 @@ struct RenderingVersionTests {
             ])
     }
 
-    @Test func `motion, rendering version 3`() throws {
+    @Test func `motion, rendering version 4`() throws {
         #expect(try digest(.motion(40, 90), .rgb, .u8) == "742f69c5b1fe2770227f1950b2d8ec9f")
         #expect(
             try digest(.motion(9.7, 17.3, ["light": .word("linear")]), .rgba, .f32)
@@ -45,6 +45,16 @@ struct RenderingVersionTests {
         #expect(
             try digest(.motion(9.7, 17.3, ["samples": .word("continuous")]), .grayAlpha, .u16)
                 == "435cbe28491f7d1cc6f7fa7d916a0302")
+        let continuous: [String: ParameterValue] = ["samples": .word("continuous")]
+        let lines = try [
+            digest(.motion(23.4, 33, continuous), .rgb, .u8), digest(.motion(31, -71, continuous), .rgba, .u8),
+            digest(.motion(20, 45, continuous), .gray, .u8),
+        ]
+        #expect(
+            lines == [
+                "2aae473b2691c5118b59163d0a77ab3d", "f51351e832462cf3bb303969bfbf6e02",
+                "4f94602eb881cd708ca5dc9fee350463",
+            ])
     }
 
     @Test func `box, rendering version 3`() throws {

@@ -46,8 +46,8 @@ public struct SparseTaps: Hashable, Sendable {
 /// The taps of a filter that is symmetric about its centre: the centre's weight, and pairs of opposite offsets.
 package struct SymmetricPairs: Hashable, Sendable {
     package struct Pair: Hashable, Sendable {
-        let dx: Int
-        let dy: Int
+        package let dx: Int
+        package let dy: Int
         /// The weight of each of the two taps.
         package let weight: Double
     }

@@ -91,6 +91,19 @@ func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, Wo
     return result
 }
 
+/// The first `count` lanes, and 0 in the others. There may be fewer than 0 or more than 32.
+@inline(__always) func leading(_ x: WordVector, count: Int) -> WordVector {
+    let places = WordVector(
+        lowHalf: SIMD16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+        highHalf: SIMD16(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31))
+    let end = WordVector(repeating: UInt16(truncatingIfNeeded: count < 0 ? 0 : count))
+    let isLeading = Builtin.cmp_ult_Vec32xInt16(places._storage._value, end._storage._value)
+    var result = WordVector()
+    result._storage._value = Builtin.select_Vec32xInt1_Vec32xInt16(
+        isLeading, x._storage._value, WordVector(repeating: 0)._storage._value)
+    return result
+}
+
 /// Every sample in a lane of 16 bits (vpmovzxbw).
 @inline(__always) func widened(_ x: ByteVector) -> WordVector {
     var result = WordVector()
@@ -181,6 +194,21 @@ typealias FloatVector = SIMD16<Float>
 /// 16 words (vpmovzxwd).
 @inline(__always) func loadWide(_ source: UnsafePointer<UInt16>) -> WideVector {
     widened(UnsafeRawPointer(source).loadUnaligned(as: SIMD16<UInt16>.self))
+}
+
+@inline(__always) func loadWide(_ source: UnsafePointer<UInt32>) -> WideVector {
+    UnsafeRawPointer(source).loadUnaligned(as: WideVector.self)
+}
+
+@inline(__always) func storeWide(_ values: WideVector, _ target: UnsafeMutablePointer<UInt32>) {
+    UnsafeMutableRawPointer(target).storeBytes(of: values, as: WideVector.self)
+}
+
+/// 16 words in two's complement (vpmovsxwd).
+@inline(__always) func signExtended(_ x: SIMD16<UInt16>) -> WideVector {
+    var result = WideVector()
+    result._storage._value = Builtin.sext_Vec16xInt16_Vec16xInt32(x._storage._value)
+    return result
 }
 
 @inline(__always) func loadFloats(_ source: UnsafePointer<Float>) -> FloatVector {

@@ -156,6 +156,39 @@ struct RowOperations: Sendable {
         loop(sums.pointer, weight, pairs.pointers(count: 4), first, second, count, words.pointer)
     }
 
+    @inline(__always) func addLines(
+        entering: Row<UInt16>, enteringWeights: Row<UInt16>, taps: Int, stride: Int, count: Int,
+        sums: MutableRow<UInt32>
+    ) {
+        let loop = isV4 ? RowKernelsV4.addLines : isV3 ? RowKernelsV3.addLines : RowKernelsV2.addLines
+        loop(
+            entering.pointer(for: count + taps * stride), enteringWeights.pointer(for: taps), taps, stride, count,
+            sums.pointer(for: count))
+    }
+
+    @inline(__always) func slideLines(
+        entering: Row<UInt16>, enteringWeights: Row<UInt16>, leaving: Row<UInt16>, leavingWeights: Row<UInt16>,
+        taps: Int, stride: Int, count: Int, sums: MutableRow<UInt32>
+    ) {
+        let loop = isV4 ? RowKernelsV4.slideLines : isV3 ? RowKernelsV3.slideLines : RowKernelsV2.slideLines
+        loop(
+            entering.pointer(for: count + taps * stride), enteringWeights.pointer(for: taps),
+            leaving.pointer(for: count + taps * stride), leavingWeights.pointer(for: taps), taps, stride, count,
+            sums.pointer(for: count))
+    }
+
+    @inline(__always) func weighLines(
+        _ sums: borrowing RowList<UInt32>, sumWeights: [Float], bias: Float, most: Float,
+        pairs: borrowing RowList<UInt16>, weights: [UInt16], count: Int, bytes: MutableRow<UInt8>?,
+        words: MutableRow<UInt16>?
+    ) {
+        let loop = isV4 ? RowKernelsV4.weighLines : isV3 ? RowKernelsV3.weighLines : RowKernelsV2.weighLines
+        loop(
+            sums.pointers(count: sumWeights.count), sumWeights, sumWeights.count, bias, most,
+            pairs.pointers(count: 2 * weights.count), weights.count, weights, count, bytes?.pointer(for: count),
+            words?.pointer(for: count))
+    }
+
     @inline(__always) func roundWords(_ words: Row<UInt16>, count: Int, bytes: MutableRow<UInt8>) {
         let loop = isV4 ? RowKernelsV4.roundWords : isV3 ? RowKernelsV3.roundWords : RowKernelsV2.roundWords
         loop(words.pointer(for: count), count, bytes.pointer(for: count))

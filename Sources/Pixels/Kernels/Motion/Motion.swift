@@ -7,6 +7,8 @@ public import Raster
 public struct Motion: Blur, LevelChoosing {
     private let taps: SymmetricPairs
     private let plateau: Plateau?
+    /// For 8-bit samples and a line that is not parallel to an axis; nil if its few taps are summed directly.
+    private let line: FixedLine?
     public let halo: Halo
     package var level = CPULevel.current
 
@@ -15,12 +17,17 @@ public struct Motion: Blur, LevelChoosing {
         precondition(max(velocity.x.magnitude, velocity.y.magnitude) <= 1000, "a line is at most 1000 px to each side")
         taps = SymmetricPairs(MotionTaps.taps(velocity, sampling))
         plateau = Plateau(taps)
-        halo = Halo(horizontal: taps.reachX, vertical: taps.reachY)
+        let design = sampling == .continuous && plateau == nil ? LineDesign(velocity, taps) : nil
+        line = design.map { [taps] in FixedLine($0, taps) }
+        halo = Halo(horizontal: taps.reachX + (design?.margin ?? 0), vertical: taps.reachY)
     }
 
     /// The number of pairs of taps that are summed for each sample; 0 for a line along an axis, because the cost of running
     /// sums does not depend on the length.
     package var summedPairs: Int { plateau == nil ? taps.pairs.count : 0 }
+
+    /// The same for 8-bit samples, where running sums along other lines take the time of some pairs.
+    package var summedBytePairs: Int { line.map { $0.design.cost / 4 } ?? summedPairs }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
     ///
@@ -39,6 +46,8 @@ public struct Motion: Blur, LevelChoosing {
         if let plateau, plateau.reach > Self.fewTaps {
             let kernel = FixedBox(taps, plateau)
             source.renderBytes(within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
+        } else if let line {
+            source.renderBytes(within: mask, on: level, into: &destination) { line.render($0, to: $1) }
         } else if let kernel = FixedSparse(taps, hasAlpha: destination.layout.hasAlpha) {
             source.renderBytes(within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
         } else {

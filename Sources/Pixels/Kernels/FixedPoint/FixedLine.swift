@@ -1,0 +1,173 @@
+import Catalogs
+import Geometry
+
+/// A motion blur along a line that is not parallel to an axis, on 8-bit samples; see ``LineDesign``. Its cost does not depend on
+/// the length of the line.
+struct FixedLine: Hashable {
+    let design: LineDesign
+    private let taps: SymmetricPairs
+    /// For each of ``LineDesign/steps`` positions of a line between two pixels: the weights of a row's pixels, and the offset of
+    /// the first.
+    private let weights: [UInt16]
+    private let firstTaps: [Int]
+    private let endWeights: [UInt16]
+
+    init(_ design: LineDesign, _ taps: SymmetricPairs) {
+        self.design = design
+        self.taps = taps
+        let crossings = (0..<LineDesign.steps).map(design.crossing)
+        weights = crossings.flatMap(\.weights)
+        firstTaps = crossings.map(\.first)
+        endWeights = design.endWeights
+    }
+
+    func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
+        // Lines enter a strip at its side, and their sums begin outside of it.
+        let drift = Int((2 * Double(design.side) * design.slope.magnitude).rounded(.up))
+        weights.withRow { weights in
+            for strip in target.rect.columns.pieces(of: max(2048, 4 * drift)) {
+                LineStrip(design, weights, firstTaps, endWeights, source, taps, strip, target).render()
+            }
+        }
+    }
+}
+
+/// The running sums of one strip of columns.
+private final class LineStrip {
+    private let design: LineDesign
+    private let weights: Row<UInt16>
+    private let firstTaps: [Int]
+    private let endWeights: [UInt16]
+    private let rows: FixedStrip
+    private let strip: Range<Int>
+    private let target: RowWriter<UInt8>
+    private let reachY: Int
+    /// The lines whose sums are kept, by their columns at y = 0: all that cross the strip.
+    private let lines: Range<Int>
+    private let planeStride: Int
+    /// A plane for each phase.
+    private let sums: RowBuffer<UInt32>
+    private let nodes: RowList<UInt32>
+    private let scale: Float
+    private let bias: Float
+    private let most: Float
+
+    /// Sums are kept for so many more lines on both sides, because outputs lie between them.
+    private static let slack = 3
+
+    init(
+        _ design: LineDesign, _ weights: Row<UInt16>, _ firstTaps: [Int], _ endWeights: [UInt16],
+        _ source: ByteSource, _ taps: SymmetricPairs, _ strip: Range<Int>, _ target: RowWriter<UInt8>
+    ) {
+        let channels = target.layout.channels
+        self.design = design
+        self.weights = weights
+        self.firstTaps = firstTaps
+        self.endWeights = endWeights
+        self.strip = strip
+        self.target = target
+        reachY = taps.reachY
+        rows = FixedStrip(
+            source, reach: (taps.reachX + 2 * Self.slack + 2, taps.reachY), pairs: design.ends, strip: strip, shift: 7,
+            target)
+        let (top, bottom) = (Double(target.rect.y), Double(target.rect.bottom - 1))
+        let drifts = [design.slope * top, design.slope * bottom]
+        let least = Int((Double(strip.lowerBound) - max(drifts[0], drifts[1])).rounded(.down)) - Self.slack
+        let most = Int((Double(strip.upperBound) - min(drifts[0], drifts[1])).rounded(.up)) + Self.slack
+        lines = least..<most
+        planeStride = (lines.count * channels + 127) & ~63
+        sums = RowBuffer(count: planeStride * design.density)
+        nodes = RowList(count: 4)
+        let share = Double(2 * design.side + 1) * design.rowWeight
+        scale = Float(design.rowWeight)
+        // Each product of a row's taps was truncated, and so will be those of the pairs.
+        bias = Float(Double(design.taps) / 2 * share + Double(design.ends.count) / 2 + 0.5)
+        self.most = Float(share * 32640) + bias
+    }
+
+    /// The lines whose sums must contain the row that enters before the output row `y`.
+    private func lines(entering y: Int) -> Range<Int> {
+        let rect = target.rect
+        // Lines that cross the strip at one of the next outputs, as long as the row is one of theirs.
+        let (first, last) = (max(y, rect.y), min(y + 2 * design.side, rect.bottom - 1))
+        let (now, then) = (design.slope * Double(first), design.slope * Double(last))
+        let least = Int((Double(strip.lowerBound) - max(now, then)).rounded(.down)) - Self.slack
+        let most = Int((Double(strip.upperBound) - min(now, then)).rounded(.up)) + Self.slack
+        return least..<most
+    }
+
+    func render() {
+        let rect = target.rect
+        for y in rect.y - 2 * design.side..<rect.bottom {
+            rows.makeRows(through: y < rect.y ? y + design.side : y + reachY)
+            let all = lines(entering: y)
+            guard y > rect.y else {
+                enter(y + design.side, all)
+                if y == rect.y { write(y) }
+                continue
+            }
+            let old = lines(entering: y - 2 * design.side - 1).clamped(to: all)
+            slide(entering: y + design.side, leaving: y - design.side - 1, old)
+            enter(y + design.side, all.lowerBound..<old.lowerBound)
+            enter(y + design.side, old.upperBound..<all.upperBound)
+            write(y)
+        }
+    }
+
+    private func enter(_ y: Int, _ lines: Range<Int>) {
+        guard !lines.isEmpty else { return }
+        for phase in 0..<design.density {
+            let new = crossing(y: y, phase: phase)
+            target.operations.addLines(
+                entering: pixel(lines.lowerBound + new.column, y), enteringWeights: new.weights, taps: design.taps,
+                stride: target.layout.channels, count: lines.count * target.layout.channels,
+                sums: sum(lines.lowerBound, phase))
+        }
+    }
+
+    private func slide(entering: Int, leaving: Int, _ lines: Range<Int>) {
+        guard !lines.isEmpty else { return }
+        for phase in 0..<design.density {
+            let new = crossing(y: entering, phase: phase)
+            let old = crossing(y: leaving, phase: phase)
+            target.operations.slideLines(
+                entering: pixel(lines.lowerBound + new.column, entering), enteringWeights: new.weights,
+                leaving: pixel(lines.lowerBound + old.column, leaving), leavingWeights: old.weights, taps: design.taps,
+                stride: target.layout.channels, count: lines.count * target.layout.channels,
+                sums: sum(lines.lowerBound, phase))
+        }
+    }
+
+    private func write(_ y: Int) {
+        _ = rows.makeWindow(y)
+        let around = design.sums(y: y)
+        for (index, sum) in around.enumerated() {
+            nodes.set(index, Row(self.sum(strip.lowerBound + sum.line, sum.phase)))
+        }
+        let count = strip.count * target.layout.channels
+        let isOpaque = rows.isOpaque(from: y - reachY)
+        target.operations.weighLines(
+            nodes, sumWeights: around.map { Float($0.weight) * scale }, bias: bias, most: most, pairs: rows.pairs,
+            weights: endWeights, count: count, bytes: isOpaque ? target.row : nil, words: isOpaque ? nil : rows.words)
+        if !isOpaque {
+            target.operations.unpremultiply(
+                Row(rows.words), zero: UInt16(bias.rounded(.up)), colors: target.layout.channels - 1,
+                pixels: strip.count, out: target.row)
+        }
+        target.store(target.row, columns: strip, y: y)
+    }
+
+    /// The weights of the row at `y` for the sums of a phase, and the column of the first pixel for the line at 0.
+    private func crossing(y: Int, phase: Int) -> (weights: Row<UInt16>, column: Int) {
+        let (pixel, step) = design.place(y: y, phase: phase)
+        return (weights + step * design.taps, pixel + firstTaps[step])
+    }
+
+    private func pixel(_ column: Int, _ y: Int) -> Row<UInt16> {
+        rows.row(y) + (column - strip.lowerBound) * target.layout.channels
+    }
+
+    private func sum(_ line: Int, _ phase: Int) -> MutableRow<UInt32> {
+        sums.start + (phase * planeStride + (line - lines.lowerBound) * target.layout.channels)
+    }
+}
