@@ -297,6 +297,57 @@ extension OutputsTests {
         #expect(result.code == 0, "\(result.errors)")
     }
 
+    /// libvips would decode so large a file into a file in `/tmp`, where a worker may not write.
+    @Test func `a WebP with more than 100 MB of pixels is read and verified in the sandbox`() async throws {
+        try workspace.draw("photos/large.png", width: 6100, height: 5800)
+        try workspace.write(
+            "job: large\ninputs: photos/*\nfilters: [{gaussian: {radius: 1}}]\nverify: full\noutput: out/{stem}.webp\n"
+                + "save: {quality: 50, effort: 0}\n",
+            to: "large.yaml")
+        let result = try await run("large.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+        let small = try await Program.run(
+            "apply", "resize: {size: 61x58}", "out/large.webp", "-o", "small.png", in: workspace)
+        #expect(small.code == 0, "\(small.errors)")
+    }
+
+    @Test func `a page that fails is named`() async throws {
+        try PictureFiles.write(
+            frames: frames, to: "\(workspace.path)/moving.webp", options: ["lossless": .boolean(true)])
+        try workspace.write("mine", to: "out/3.png/file")
+        try workspace.write(
+            "job: pages\ninputs: moving.webp\nfilters: [{gaussian: {radius: 1}}]\noutput: out/{frame}.png\n",
+            to: "pages.yaml")
+        let result = try await run("pages.yaml")
+        #expect(result.code == 1)
+        #expect(
+            result.errors.contains("\n  moving.webp page 3: a folder is in the place of the output"), "\(result.errors)"
+        )
+        let shown = try await Program.run("show", in: workspace)
+        #expect(shown.output.contains("\n  1p3  moving.webp page 3: output refused: "), "\(shown.output)")
+        let tasks = try await Program.run("logs", "pages", "1p2", in: workspace)
+        #expect(tasks.code == 0 && !tasks.output.isEmpty, "\(tasks.errors)")
+    }
+
+    @Test func `a plan gives each output its own reason`() async throws {
+        try workspace.draw("photos/a.png", width: 40, height: 30)
+        try workspace.write(
+            "job: two\ninputs: photos/*\nfilters: [{gaussian: {radius: 1}}]\noutputs:\n  - path: first/{stem}.png\n"
+                + "  - path: second/{stem}.png\n  - path: third/{stem}.png\n",
+            to: "two.yaml")
+        #expect(try await run("two.yaml").code == 0)
+        try workspace.write("mine", to: "first/a.png")
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/second/a.png")
+        let plan = try await Program.run("plan", "two.yaml", in: workspace)
+        let lines = plan.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        let kept = "kept: output was edited or damaged; accept with 'penumbra adopt', render again with --force"
+        #expect(lines.contains { $0.hasSuffix("first/a.png one frame, streamed 4 px \(kept)") }, "\(plan.output)")
+        #expect(lines.contains { $0.contains("second/a.png output missing; ") }, "\(plan.output)")
+        #expect(lines.contains { $0.hasSuffix("third/a.png skipped: up to date") }, "\(plan.output)")
+        let summary = try await Program.run("plan", "two.yaml", "--summary", in: workspace)
+        #expect(summary.output.contains("  1  kept beside others  output was edited"), "\(summary.output)")
+    }
+
     @Test func `frames that are alike may be joined, and the file is verified nonetheless`() async throws {
         let held = [frames[0], frames[0], frames[0], frames[1], frames[1]]
         try PictureFiles.write(frames: held, to: "\(workspace.path)/held.webp", options: ["lossless": .boolean(true)])

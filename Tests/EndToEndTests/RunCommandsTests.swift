@@ -373,6 +373,10 @@ import Testing
         #expect(
             try await penumbra("show", "nobody").errors
                 == "no run or job is called 'nobody'\n   = 'penumbra status' lists them\n")
+        #expect(
+            try await penumbra("logs", "17/frame").errors
+                == "no run or job is called '17/frame'\n   = if it is a task, name its run before it: 'penumbra logs RUN 17/frame'\n"
+        )
         #expect(try await penumbra("gc", "--keep", "1").output == "2 runs forgotten\n")
         #expect(try await runNames() == [name])
         #expect(try await Program.night(workspace) == NightSummary(skipped: 20))

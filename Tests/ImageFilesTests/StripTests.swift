@@ -20,6 +20,44 @@ import Testing
         #expect(try strips(builder.build())?.rowsPerStrip == 700)
     }
 
+    private static func high(_ rowsPerStrip: Int, isBigEndian: Bool = false) -> TIFFBuilder {
+        let samples = (0..<3 * 2000 * 500).map { (index: Int) -> UInt8 in
+            UInt8(truncatingIfNeeded: index &* 2_654_435_761 >> 13)
+        }
+        var builder = TIFFBuilder(width: 2000, height: 500, data: samples, rowsPerStrip: rowsPerStrip)
+        (builder.samplesPerPixel, builder.photometric, builder.isBigEndian) = (3, .rgb, isBigEndian)
+        return builder
+    }
+
+    @Test(arguments: [(200, 40), (199, 1), (498, 6)], [false, true])
+    func `a file of high strips without compression is read as one of low strips`(
+        rows: (stated: Int, read: Int), isBigEndian: Bool
+    ) throws {
+        var builder = Self.high(rows.stated, isBigEndian: isBigEndian)
+        builder.others = [TIFFBuilder(width: 3, height: 2, data: Array(repeating: 7, count: 6))]
+        let file = try InputFile(path: try workspace.write(builder.build(), to: "high.tif"))
+        let strips = try #require(TIFFStrips(file))
+        #expect(strips.rowsPerStrip == rows.stated)
+        let lowered = try #require(try strips.lowered(file))
+        #expect(TIFFStrips(lowered)?.rowsPerStrip == rows.read)
+        let decoded = try workspace.load("high.tif")
+        #expect(decoded.raster.bytes == builder.data)
+        #expect(decoded.header.pages == 2)
+    }
+
+    @Test func `strips that are low, or not of plain rows, are left as they are`() throws {
+        func isLowered(_ change: (inout TIFFBuilder) -> Void) throws -> Bool {
+            var builder = Self.high(200)
+            change(&builder)
+            let file = try InputFile(path: try workspace.write(builder.build(), to: "picture.tif"))
+            return try TIFFStrips(file)?.lowered(file) != nil
+        }
+        #expect(try isLowered { _ in })
+        #expect(try !isLowered { $0.rowsPerStrip = 100 })
+        #expect(try !isLowered { $0.rowsPerStrip = 500 }, "libtiff divides a single strip itself")
+        #expect(try !isLowered { $0.texts = [(259, "1")] }, "an entry twice")
+    }
+
     /// A directory of a BigTIFF file with one strip. Fuzzing has found that the number of strips was a sum that could be too large.
     @Test(arguments: [Int.max, Int.max - 1, 1 << 62, 1 << 32], [1, 2, 1 << 31, 1 << 62])
     func `a height for which strips are missing is not believed, however large it is`(

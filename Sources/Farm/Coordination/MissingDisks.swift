@@ -184,7 +184,8 @@ extension MissingDisks {
                         PathNames.isBelow(record.path, folder)
                             && !folders.contains { PathNames.isBelow($0, folder) && PathNames.isBelow(record.path, $0) }
                     }
-                    guard !own.isEmpty, !own.contains(where: { FileSystem.exists($0.path) }) else { return nil }
+                    // In a folder that may not be opened, nothing is known to be gone.
+                    guard !own.isEmpty, own.allSatisfy({ FileSystem.isGone($0.path) }) else { return nil }
                     return Outputs(.emptyFolder(folder), count: own.count, folder: folder)
                 }
         }

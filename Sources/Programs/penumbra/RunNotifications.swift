@@ -165,7 +165,7 @@ extension RunNotifications: RunListener {
         }
         let failures = summary.failures.prefix(Notice.End.mostFailures).compactMap { report -> String? in
             guard case .failed(_, let message) = report.state else { return nil }
-            return SummaryText.line(report.input, message, end.job.folder)
+            return SummaryText.line(report.input, page: report.page, message, end.job.folder)
         }
         return notice(
             end.job.name,

@@ -51,7 +51,7 @@ struct StoredPicture: ~Copyable {
             if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
         }
-        let file = try Self.readable(file, format)
+        let file = try Self.withLowStrips(Self.readable(file, format), pages)
         // Even computing its size may take long.
         let outline = try Self.checked(file, format) { () throws(UnsupportedFeatureError) in
             try format.drawing(in: file)
@@ -101,6 +101,8 @@ struct StoredPicture: ~Copyable {
             call.set("access", to: .integer(Int(access.rawValue)))
             // The strictest setting: without it, decoders continue after damage with a warning, and fill the rest with gray.
             call.set("fail_on", to: .integer(Int(VIPS_FAIL_ON_WARNING.rawValue)))
+            // Otherwise libvips writes the pixels of a large picture into a file in /tmp, which a worker may not create.
+            if format.isDecodedWhole { call.set("memory", to: .boolean(true)) }
             if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }
             if format.loader.traits.contains(.hasPages) {
                 switch pages {
@@ -135,6 +137,12 @@ struct StoredPicture: ~Copyable {
         return try tiff.map { tiff throws(ImageFileError) in
             try InputFile(file, patches: tiff.patches, floats: tiff.samples)
         } ?? file
+    }
+
+    /// The same picture in lower strips, if those of its first page are high; see ``TIFFStrips/lowered(_:)``.
+    private static func withLowStrips(_ file: InputFile, _ pages: PageChoice) throws(ImageFileError) -> InputFile {
+        guard pages == .first, let strips = TIFFStrips(file) else { return file }
+        return try strips.lowered(file) ?? file
     }
 
     /// Converts floats of 16 and 64 bits to those of 32 bits, which filters need.
@@ -262,10 +270,11 @@ struct StoredRows: ~Copyable {
     }
 }
 
-/// The strips of a TIFF file's first page, and excerpts of the file with some of them.
+/// The strips of a TIFF file's first page, and other views of the file with directories that state other strips.
 ///
 /// libvips reads strips from the first to the last. For a few rows of a large picture it receives a file with a directory of
 /// only their strips, which keep their positions: <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>, section 8.
+/// It holds several strips at once, so it receives a directory of lower ones if that is possible.
 package struct TIFFStrips {
     /// At most the rows of the picture, whatever the file states.
     package let rowsPerStrip: Int
@@ -277,8 +286,13 @@ package struct TIFFStrips {
     private let byteCounts: [Int]
 
     private enum Tag {
+        static let width: UInt16 = 256
         static let height: UInt16 = 257
+        static let bitsPerSample: UInt16 = 258
+        static let compression: UInt16 = 259
+        static let photometric: UInt16 = 262
         static let stripOffsets: UInt16 = 273
+        static let samplesPerPixel: UInt16 = 277
         static let rowsPerStrip: UInt16 = 278
         static let stripByteCounts: UInt16 = 279
         static let planarConfiguration: UInt16 = 284
@@ -289,7 +303,7 @@ package struct TIFFStrips {
     package init?(_ file: InputFile) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
         let entries = directories.main
-        func numbers(_ tag: UInt16) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
+        func numbers(_ tag: UInt16) -> [Int] { Self.numbers(tag, entries, directories) }
         guard let height = numbers(Tag.height).first, height > 0 else { return nil }
         let rowsPerStrip = min(height, numbers(Tag.rowsPerStrip).first ?? height)
         let planar = numbers(Tag.planarConfiguration).first ?? 1
@@ -312,17 +326,92 @@ package struct TIFFStrips {
     func excerpt(of file: InputFile, rows: Range<Int>) throws(ImageFileError) -> (file: InputFile, rows: Range<Int>) {
         let strips = rows.lowerBound / rowsPerStrip..<(rows.upperBound - 1) / rowsPerStrip + 1
         let held = strips.lowerBound * rowsPerStrip..<min(height, strips.upperBound * rowsPerStrip)
+        let view = View(
+            height: held.count, rowsPerStrip: nil, offsets: Array(offsets[strips]),
+            byteCounts: Array(byteCounts[strips]),
+            next: 0)
+        return (try self.view(view, of: file), held)
+    }
+
+    /// The strips of a view, and the offset of the next page's directory.
+    private struct View {
+        let height: Int
+        /// Nil if it does not change.
+        let rowsPerStrip: Int?
+        let offsets: [Int]
+        let byteCounts: [Int]
+        let next: Int
+    }
+
+    private func view(_ view: View, of file: InputFile) throws(ImageFileError) -> InputFile {
         let position = (file.size + 7) & ~7
         let patches = [
             InputFile.Patch(
                 offset: directories.offsets.headerPointer, bytes: number(position, directories.offsets.length)),
-            InputFile.Patch(offset: position, bytes: directory(strips, height: held.count, at: position)),
+            InputFile.Patch(offset: position, bytes: directory(view, at: position)),
         ]
-        return (try InputFile(file, patches: patches), held)
+        return try InputFile(file, patches: patches)
     }
 
+    /// Strips of so many bytes or fewer are taken as they are.
+    private static let highStrip = 1 << 20
+    /// The size of lowered strips, unless a row has more bytes.
+    private static let lowStrip = 1 << 18
+
+    /// The same file with a directory of lower strips, if its strips have more than 1 MiB, and their rows simply follow one
+    /// another: without compression and without subsampled colours. libvips holds seven strips. Nil for other files.
+    ///
+    /// libtiff itself does this for a picture of one strip.
+    package func lowered(_ file: InputFile) throws(ImageFileError) -> InputFile? {
+        guard offsets.count > 1, let rowBytes = plainRowBytes, rowBytes * rowsPerStrip > Self.highStrip else {
+            return nil
+        }
+        let most = max(1, Self.lowStrip / rowBytes)
+        // No strip may have rows of two of the former ones, which can lie anywhere.
+        let rows = (1...min(most, rowsPerStrip)).last { rowsPerStrip.isMultiple(of: $0) } ?? 1
+        let starts = Array(stride(from: 0, to: height, by: rows))
+        // The offset of the new directory must fit the format.
+        guard directories.offsets == .big || file.size + 16 * (starts.count + entries.count) < 4_000_000_000 else {
+            return nil
+        }
+        let view = View(
+            height: height, rowsPerStrip: rows,
+            offsets: starts.map { offsets[$0 / rowsPerStrip] + $0 % rowsPerStrip * rowBytes },
+            byteCounts: starts.map { min(rows, height - $0) * rowBytes }, next: directories.offsetAfterMain)
+        return try self.view(view, of: file)
+    }
+
+    /// The number of bytes of each row, if all strips contain nothing but rows of that length.
+    private var plainRowBytes: Int? {
+        func only(_ tag: UInt16, _ fallback: Int) -> Int? {
+            guard entries.contains(where: { $0.tag == tag }) else { return fallback }
+            let values = Self.numbers(tag, entries, directories)
+            return Set(values).count == 1 ? values.first : nil
+        }
+        // libtiff may have taken the other one of two entries.
+        guard Set(entries.map(\.tag)).count == entries.count else { return nil }
+        let subsampled = 6
+        guard only(Tag.compression, 1) == 1, let photometric = only(Tag.photometric, subsampled),
+            photometric != subsampled,
+            let width = only(Tag.width, 0), let samples = only(Tag.samplesPerPixel, 1),
+            let bits = only(Tag.bitsPerSample, 1), (1...1 << 31).contains(width), (1...1 << 16).contains(samples),
+            (1...64).contains(bits)
+        else { return nil }
+        let rowBytes = (width * samples * bits + 7) / 8
+        let isPlain = byteCounts.indices.allSatisfy { index in
+            let (size, overflows) = rowBytes.multipliedReportingOverflow(
+                by: min(rowsPerStrip, height - index * rowsPerStrip))
+            return !overflows && byteCounts[index] == size
+        }
+        return isPlain ? rowBytes : nil
+    }
+
+    private static func numbers(
+        _ tag: UInt16, _ entries: [TIFFDirectories.Entry], _ directories: TIFFDirectories
+    ) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
+
     /// A directory, followed by the values of its new entries.
-    private func directory(_ strips: Range<Int>, height: Int, at position: Int) -> [UInt8] {
+    private func directory(_ view: View, at position: Int) -> [UInt8] {
         let layout = directories.offsets
         let valuesPlace = position + layout.countLength + entries.count * layout.rowLength + layout.length
         let type: TIFFType = layout == .big ? .long8 : .long
@@ -330,9 +419,10 @@ package struct TIFFStrips {
         let rows = entries.map { entry -> [UInt8] in
             let new: [Int]
             switch entry.tag {
-            case Tag.height: new = [height]
-            case Tag.stripOffsets: new = Array(offsets[strips])
-            case Tag.stripByteCounts: new = Array(byteCounts[strips])
+            case Tag.height: new = [view.height]
+            case Tag.rowsPerStrip: new = [view.rowsPerStrip ?? rowsPerStrip]
+            case Tag.stripOffsets: new = view.offsets
+            case Tag.stripByteCounts: new = view.byteCounts
             default: return entry.row
             }
             let head =
@@ -341,7 +431,7 @@ package struct TIFFStrips {
             defer { values += new.flatMap { number($0, layout.length) } }
             return head + number(valuesPlace + values.count, layout.length)
         }
-        return number(rows.count, layout.countLength) + rows.flatMap(\.self) + number(0, layout.length) + values
+        return number(rows.count, layout.countLength) + rows.flatMap(\.self) + number(view.next, layout.length) + values
     }
 
     private func number(_ value: Int, _ length: Int) -> [UInt8] {

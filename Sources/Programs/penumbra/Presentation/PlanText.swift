@@ -34,6 +34,13 @@ struct PlanText {
         }
         let others = groups.dropFirst(Self.mostGroups).reduce(0) { $0 + $1.value }
         let rest = others > 0 ? ["  \(Figures.plural(others, "frame")) for other reasons"] : []
+        var beside: [String: Int] = [:]
+        for target in prepared.targets where isRendered(target) {
+            for output in target.verdict.kept { beside[output.reason, default: 0] += 1 }
+        }
+        for (reason, count) in beside.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(Self.mostGroups) {
+            table.add(Figures.count(count), "kept beside others", reason)
+        }
         return [total] + table.lines.map { "  " + $0 } + rest + skipped
     }
 
@@ -77,16 +84,16 @@ struct PlanText {
         let count = Figures.plural(prepared.targets.count, "frame")
         let others = prepared.plan.passedBy.values.reduce(0, +)
         let rest = others == 0 ? "" : "; \(Figures.plural(others, "other file")) skipped"
+        let failed = prepared.ended.isEmpty ? "" : "; \(Figures.count(prepared.ended.count)) cannot be rendered"
         return
-            "\(prepared.job.name): \(count), \(Figures.count(rendered.count)) to render, \(Figures.fixed(megapixels, 1)) MP\(rest)"
+            "\(prepared.job.name): \(count), \(Figures.count(rendered.count)) to render, \(Figures.fixed(megapixels, 1)) MP\(rest)\(failed)"
     }
 
     var lines: [String] {
         var table = Table(["frame", "input", "size", "output", "rendered as", "halo", "because"])
         for target in prepared.targets {
             let noun = prepared.job.isAnimated ? "frame" : "page"
-            let page = target.frame.page > 0 ? " \(noun) \(target.frame.page + 1)" : ""
-            let input = PathText.shown(target.files.input, from: folder) + page
+            let input = SummaryText.picture(target.files.input, page: target.frame.page, folder, noun: noun)
             let probe = target.probe
             let outputs = target.outputs.map { PathText.shown($0, from: folder) }
             let reasons = reasons(target)
@@ -134,19 +141,25 @@ struct PlanText {
         if case .render = target.verdict { true } else { false }
     }
 
-    /// The reason beside each output. The first one has the reason for the whole frame. Kept outputs have their own.
+    /// The reason beside each output. The first one that is rendered, or the first of all, has the reason for the whole frame.
+    /// Outputs that stay have their own.
     private func reasons(_ target: FrameTarget) -> [String] {
-        var reasons = target.outputs.map { path in
-            target.verdict.kept.first { $0.path == path }.map { "kept: \($0.reason)" } ?? ""
+        let kept = target.outputs.map { path in
+            target.verdict.kept.first { $0.path == path }.map { "kept: \($0.reason)" }
         }
-        guard let first = reasons.first else { return [] }
-        if case .kept = target.verdict {
-            if first.isEmpty { reasons[0] = "skipped: up to date" }
-        } else {
-            reasons[0] = reason(target) + (first.isEmpty ? "" : "; \(first)")
+        switch target.verdict {
+        case .render(let wanted, _, _) where wanted.count == kept.count:
+            let first = wanted.firstIndex { $0 != nil }
+            return kept.indices.map { index in
+                if index == first { return reason(target) }
+                return kept[index] ?? (wanted[index] == nil ? Self.upToDate : "")
+            }
+        case .kept: return kept.map { $0 ?? Self.upToDate }
+        default: return kept.indices.map { $0 == 0 ? reason(target) : "" }
         }
-        return reasons
     }
+
+    private static let upToDate = "skipped: up to date"
 
     /// Why a run would or would not render a frame, and how.
     ///

@@ -72,7 +72,7 @@ enum RunText {
         lines += tasks(counts)
         if !failed.isEmpty { lines.append("failed") }
         for frame in failed {
-            let input = PathText.shown(frame.input, from: currentFolder())
+            let input = SummaryText.picture(frame.input, page: frame.page, currentFolder())
             let (cause, message) = (
                 frame.cause ?? "", VisibleText.message(SummaryText.words(frame.message ?? "", of: frame.input))
             )

@@ -108,12 +108,19 @@ enum SummaryText {
 
     /// Removes the picture's path from the beginning of its message.
     private static func line(_ report: FrameReport, _ message: String, _ folder: String) -> String {
-        line(report.input, message, folder)
+        line(report.input, page: report.page, message, folder)
+    }
+
+    /// A picture's path, as it is seen from a folder, with the number of its page unless that is the first or only one.
+    static func picture(_ path: String, page: Int, _ folder: String, noun: String = "page") -> String {
+        PathText.shown(path, from: folder) + (page > 0 ? " \(noun) \(page + 1)" : "")
     }
 
     /// A message with its picture's path, as it is seen from a folder.
-    static func line(_ picture: String, _ message: String, _ folder: String) -> String {
-        let shown = PathText.shown(picture, from: folder)
+    ///
+    /// - Parameter page: from 0, if the pages of a file are frames.
+    static func line(_ picture: String, page: Int = 0, _ message: String, _ folder: String) -> String {
+        let shown = self.picture(picture, page: page, folder)
         let message = PathText.visible(message)
         let input = PathText.visible(picture)
         return message.hasPrefix(input) ? shown + message.dropFirst(input.count) : "\(shown): \(message)"

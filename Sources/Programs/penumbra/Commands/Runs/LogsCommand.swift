@@ -11,7 +11,7 @@ struct LogsCommand: AsyncParsableCommand {
         abstract: "Show every attempt of a run, or of one of its tasks, and what its worker wrote.",
         discussion: """
             A task is a frame's number, as 'penumbra show' prints it, or that and a kind: 37, 37/frame, 37/tile-12. \
-            The attempts of the latest ten runs of each job are kept.
+            37p2 is the second page of a file whose pages are frames. The attempts of the latest ten runs of each job are kept.
             """)
 
     @Argument(
@@ -66,6 +66,21 @@ struct LogsCommand: AsyncParsableCommand {
         reporter.say("\(line.run): \(why(noAttemptsOf: line, counts))")
     }
 
+    /// Adds to the error of an unknown run that a task was given without its run.
+    private static func explaining<Found>(
+        _ name: String?, _ task: String?, _ find: () throws -> Found
+    ) throws -> Found {
+        do {
+            return try find()
+        } catch let error as FarmError where error.outcome == .missingInput {
+            guard let name, task == nil, TaskFilter(name) != nil else { throw error }
+            throw FarmError(
+                .missingInput,
+                "no run or job is called '\(name)'\n   = if it is a task, name its run before it: 'penumbra logs RUN \(name)'"
+            )
+        }
+    }
+
     private static func show(_ attempt: AttemptLine, json: Bool) {
         guard !json else { return attempt.print() }
         for line in RunText.lines(of: attempt) { Console.print(line) }
@@ -90,7 +105,7 @@ struct LogsCommand: AsyncParsableCommand {
             let archive = try options.archive(shared)
             let (name, task) = try wanted(of: archive)
             let filter = task.flatMap(TaskFilter.init)
-            let run = try archive.run(name)
+            let run = try Self.explaining(name, task) { try archive.run(name) }
             let details = try archive.details(of: run)
             let attempts = details.attempts.filter { filter?.includes($0) ?? true }
             if attempts.isEmpty {
