@@ -25,7 +25,7 @@ package final class ImageDecoder {
     /// The requested colours.
     package let color: ColorPolicy
     let pages: PageChoice
-    let file: InputFile
+    package let file: InputFile
     /// The shape of the picture in the file, which may not be upright.
     let storedShape: ImageShape
     /// The shape of the upright picture, with the file's samples.

@@ -141,7 +141,8 @@ struct StoredPicture: ~Copyable {
 
     /// The same picture in lower strips, if those of its first page are high; see ``TIFFStrips/lowered(_:)``.
     private static func withLowStrips(_ file: InputFile, _ pages: PageChoice) throws(ImageFileError) -> InputFile {
-        guard pages == .first, let strips = TIFFStrips(file) else { return file }
+        if case .page = pages { return file }
+        guard let strips = TIFFStrips(file) else { return file }
         return try strips.lowered(file) ?? file
     }
 
@@ -296,6 +297,12 @@ package struct TIFFStrips {
         static let rowsPerStrip: UInt16 = 278
         static let stripByteCounts: UInt16 = 279
         static let planarConfiguration: UInt16 = 284
+
+        /// All that say where a strip is, and how long its rows are.
+        static let ofStrips = [
+            width, height, bitsPerSample, compression, photometric, stripOffsets, samplesPerPixel, rowsPerStrip,
+            stripByteCounts, planarConfiguration,
+        ]
     }
 
     /// Returns nil for other formats, for tiled files, for files with separate planes for channels, and for files that do not have
@@ -388,8 +395,9 @@ package struct TIFFStrips {
             let values = Self.numbers(tag, entries, directories)
             return Set(values).count == 1 ? values.first : nil
         }
-        // libtiff may have taken the other one of two entries.
-        guard Set(entries.map(\.tag)).count == entries.count else { return nil }
+        // libtiff may take the other one of two entries. (libvips writes the orientation twice.)
+        let stated = entries.map(\.tag).filter(Tag.ofStrips.contains)
+        guard Set(stated).count == stated.count else { return nil }
         let subsampled = 6
         guard only(Tag.compression, 1) == 1, let photometric = only(Tag.photometric, subsampled),
             photometric != subsampled,
