@@ -345,7 +345,7 @@ extension OutputsTests {
         #expect(lines.contains { $0.contains("second/a.png output missing; ") }, "\(plan.output)")
         #expect(lines.contains { $0.hasSuffix("third/a.png skipped: up to date") }, "\(plan.output)")
         let summary = try await Program.run("plan", "two.yaml", "--summary", in: workspace)
-        #expect(summary.output.contains("  1  kept beside others  output was edited"), "\(summary.output)")
+        #expect(summary.output.contains("  1 output kept beside rendered ones: output was edited"), "\(summary.output)")
     }
 
     @Test func `frames that are alike may be joined, and the file is verified nonetheless`() async throws {

@@ -30,7 +30,7 @@ import Testing
         return builder
     }
 
-    @Test(arguments: [(200, 40), (199, 1), (498, 6)], [false, true])
+    @Test(arguments: [(200, 40), (201, 3), (498, 6)], [false, true])
     func `a file of high strips without compression is read as one of low strips`(
         rows: (stated: Int, read: Int), isBigEndian: Bool
     ) throws {
@@ -56,9 +56,35 @@ import Testing
         }
         #expect(try isLowered { _ in })
         #expect(try !isLowered { $0.rowsPerStrip = 100 })
+        #expect(try !isLowered { $0.rowsPerStrip = 199 }, "strips of single rows would be small")
+        #expect(try !isLowered { $0.texts = [(324, "1")] }, "libtiff would look at tiles")
         #expect(try !isLowered { $0.rowsPerStrip = 500 }, "libtiff divides a single strip itself")
         #expect(try !isLowered { $0.texts = [(259, "1")] }, "compression is stated twice")
         #expect(try isLowered { $0.texts = [(274, "1")] }, "the orientation twice")
+    }
+
+    /// Strips that share the bytes of a small file would make millions of low ones.
+    @Test func `a picture of very many rows is left as it is`() throws {
+        // Two primes. So the only low strips that pay have 16411 bytes, and there would be 268,000.
+        let (rows, strips) = (67 * 16411, 4000)
+        var file: [UInt8] = [0x49, 0x49, 43, 0, 8, 0, 0, 0] + number(16)
+        let numbers = [(256, 1), (257, strips * rows), (258, 8), (259, 1), (262, 1), (277, 1), (278, rows)]
+        let lists = 16 + 8 + 20 * (numbers.count + 2) + 8
+        func entry(_ tag: Int, _ count: Int, _ value: Int) -> [UInt8] {
+            [UInt8(tag & 255), UInt8(tag >> 8), 16, 0] + number(count) + number(value)
+        }
+        file += number(numbers.count + 2)
+        for (tag, value) in numbers {
+            file += entry(tag, 1, value)
+            if tag == 262 { file += entry(273, strips, lists) }
+        }
+        file += entry(279, strips, lists + 8 * strips) + number(0)
+        for value in [lists + 16 * strips, rows] { for _ in 0..<strips { file += number(value) } }
+        file += Array(repeating: 0, count: rows)
+        let input = try InputFile(path: try workspace.write(file, to: "shared.tif"))
+        let stated = try #require(TIFFStrips(input))
+        #expect(stated.rowsPerStrip == rows)
+        #expect(try stated.lowered(input) == nil)
     }
 
     /// A directory of a BigTIFF file with one strip. Fuzzing has found that the number of strips was a sum that could be too large.

@@ -58,6 +58,7 @@ struct LineDesignTests {
         #expect(design(40, 225)?.slope == design(40, 45)?.slope)
         #expect(design(40, 30)?.density == 3)
         #expect(design(40, 60)?.density == 6)
+        #expect(design(400, 1) == nil, "rows would have too many taps")
         #expect(design(400, 89.99) == nil, "sums would lie too close to one another")
         #expect(design(400, 85)?.side == 397)
     }

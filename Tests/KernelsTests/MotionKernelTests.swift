@@ -27,10 +27,10 @@ struct MotionKernelTests {
         var result = original
         for (index, _) in original.values.enumerated() {
             let (pixel, channel) = index.quotientAndRemainder(dividingBy: original.channels)
-            let (y, x) = pixel.quotientAndRemainder(dividingBy: Self.rect.width)
+            let (y, x) = pixel.quotientAndRemainder(dividingBy: picture.rect.width)
             result.values[index] = taps.taps.reduce(0) {
                 $0 + $1.weight
-                    * original.value(Self.rect.x + x + $1.dx, Self.rect.y + y + $1.dy, channel, .clamp)
+                    * original.value(picture.rect.x + x + $1.dx, picture.rect.y + y + $1.dy, channel, .clamp)
             }
         }
         return result
@@ -52,6 +52,35 @@ struct MotionKernelTests {
             motion.render(source(picture, motion.halo), light: .encoded, into: &result)
             #expect(worstError(result, truth(taps, picture)) <= format.allowedError)
         }
+    }
+
+    /// Truncated products must not add up to a level, and no part of a transparent picture may become visible.
+    @Test(arguments: [60.0, 200, 600, 1000], [1.8, 2, 3, 5, 6.1, 9, 33, 45, 80, 86, 88, 179, -5.3])
+    func `one colour stays that colour along every line`(radius: Double, degrees: Double) {
+        let motion = Motion(.init(radius: radius, degrees: degrees), .continuous)
+        let rect = PixelRect(x: -5, y: 9, width: 7, height: 5)
+        for pixel: [UInt8] in [[0, 128, 255], [0, 0, 0, 0], [0, 0, 0, 255], [255, 255, 255, 255]] {
+            let layout: PixelLayout = pixel.count == 3 ? .rgb : .rgba
+            let samples = (0..<rect.area).flatMap { _ in pixel }
+            let picture = AnyRaster.u8(Raster(rect: rect, layout: layout, samples: samples))
+            var result = AnyRaster(zeroed: rect, layout: layout, format: .u8)
+            motion.render(source(picture, motion.halo), light: .encoded, into: &result)
+            #expect(result.hasSameBytes(as: picture), "\(pixel)")
+        }
+    }
+
+    /// Sums along flat lines are kept for some hundred rows at a time.
+    @Test(arguments: [(40.0, 7.0), (75, -172.9)])
+    func `a high picture under a flat line is the sum over its taps`(line: (Double, Double)) {
+        let velocity = MotionTaps.Velocity(radius: line.0, degrees: line.1)
+        let taps = MotionTaps.taps(velocity, .continuous)
+        #expect(LineDesign(velocity, SymmetricPairs(taps)) != nil)
+        let motion = Motion(velocity, .continuous)
+        let rect = PixelRect(x: 3, y: -70, width: 19, height: 800)
+        let picture = Pattern.binaryNoise.picture(rect, .rgb)
+        var result = AnyRaster(zeroed: rect, layout: .rgb, format: .u8)
+        motion.render(source(picture, motion.halo), light: .encoded, into: &result)
+        #expect(worstError(result, truth(taps, picture)) <= 1)
     }
 
     @Test func `which taps are summed as they run`() {

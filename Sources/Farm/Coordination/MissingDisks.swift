@@ -185,7 +185,9 @@ extension MissingDisks {
                             && !folders.contains { PathNames.isBelow($0, folder) && PathNames.isBelow(record.path, $0) }
                     }
                     // In a folder that may not be opened, nothing is known to be gone.
-                    guard !own.isEmpty, own.allSatisfy({ FileSystem.isGone($0.path) }) else { return nil }
+                    guard !own.isEmpty,
+                        !own.contains(where: { FileSystem.exists($0.path) || FileSystem.isForbidden($0.path) })
+                    else { return nil }
                     return Outputs(.emptyFolder(folder), count: own.count, folder: folder)
                 }
         }

@@ -44,6 +44,12 @@ package enum FileSystem {
         status(path) != nil
     }
 
+    /// Whether the folder of a path may not be searched, so that nobody knows what is at the path.
+    package static func isForbidden(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) != 0 && (errno == EACCES || errno == EPERM)
+    }
+
     /// Whether nothing is at the path. False if the folder cannot be searched or the disk fails.
     package static func isGone(_ path: String) -> Bool {
         var found = stat()

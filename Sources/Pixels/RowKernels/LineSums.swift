@@ -65,8 +65,8 @@
 }
 
 @inline(__always) private func add(_ words: WordVector, to sums: UnsafeMutablePointer<UInt32>) {
-    storeWide(loadWide(sums) &+ signExtended(words.lowHalf), sums)
-    storeWide(loadWide(sums + 16) &+ signExtended(words.highHalf), sums + 16)
+    let sum = UnsafeRawPointer(sums).loadUnaligned(as: SIMD32<UInt32>.self) &+ signExtended(words)
+    UnsafeMutableRawPointer(sums).storeBytes(of: sum, as: SIMD32<UInt32>.self)
 }
 
 /// Σ sums[k][i]·sumWeights[k] + Σ (first + second)·weight, in words or rounded to samples.

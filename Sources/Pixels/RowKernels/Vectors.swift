@@ -200,14 +200,10 @@ typealias FloatVector = SIMD16<Float>
     UnsafeRawPointer(source).loadUnaligned(as: WideVector.self)
 }
 
-@inline(__always) func storeWide(_ values: WideVector, _ target: UnsafeMutablePointer<UInt32>) {
-    UnsafeMutableRawPointer(target).storeBytes(of: values, as: WideVector.self)
-}
-
-/// 16 words in two's complement (vpmovsxwd).
-@inline(__always) func signExtended(_ x: SIMD16<UInt16>) -> WideVector {
-    var result = WideVector()
-    result._storage._value = Builtin.sext_Vec16xInt16_Vec16xInt32(x._storage._value)
+/// 32 words in two's complement (vpmovsxwd).
+@inline(__always) func signExtended(_ x: WordVector) -> SIMD32<UInt32> {
+    var result = SIMD32<UInt32>()
+    result._storage._value = Builtin.sext_Vec32xInt16_Vec32xInt32(x._storage._value)
     return result
 }
 

@@ -303,28 +303,41 @@ package struct TIFFStrips {
             width, height, bitsPerSample, compression, photometric, stripOffsets, samplesPerPixel, rowsPerStrip,
             stripByteCounts, planarConfiguration,
         ]
+        /// Their sizes, offsets and lengths.
+        static let ofTiles: ClosedRange<UInt16> = 322...325
     }
+
+    /// The most strips of a picture. Each entry of a directory may claim to have as many values as the file has bytes.
+    private static let mostStrips = 1 << 22
 
     /// Returns nil for other formats, for tiled files, for files with separate planes for channels, and for files that do not have
     /// as many strips as their picture needs.
     package init?(_ file: InputFile) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
         let entries = directories.main
-        func numbers(_ tag: UInt16) -> [Int] { Self.numbers(tag, entries, directories) }
-        guard let height = numbers(Tag.height).first, height > 0 else { return nil }
-        let rowsPerStrip = min(height, numbers(Tag.rowsPerStrip).first ?? height)
-        let planar = numbers(Tag.planarConfiguration).first ?? 1
-        offsets = numbers(Tag.stripOffsets)
-        byteCounts = numbers(Tag.stripByteCounts)
-        guard rowsPerStrip > 0, planar == 1, offsets.count == byteCounts.count,
-            offsets.count == (height - 1) / rowsPerStrip + 1,
+        // If a file has tiles, libtiff does not look at strips.
+        guard !entries.contains(where: { Tag.ofTiles.contains($0.tag) }) else { return nil }
+        func first(_ tag: UInt16) -> Int? {
+            entries.first { $0.tag == tag }.flatMap { directories.numbers(of: $0, in: 0..<1)?.first }
+        }
+        guard let height = first(Tag.height), height > 0 else { return nil }
+        let rowsPerStrip = min(height, first(Tag.rowsPerStrip) ?? height)
+        guard rowsPerStrip > 0, first(Tag.planarConfiguration) ?? 1 == 1 else { return nil }
+        let count = (height - 1) / rowsPerStrip + 1
+        func all(_ tag: UInt16) -> [Int]? {
+            guard let entry = entries.first(where: { $0.tag == tag }), entry.count == count else { return nil }
+            return directories.numbers(of: entry, in: 0..<count)
+        }
+        guard count <= Self.mostStrips, let offsets = all(Tag.stripOffsets), let byteCounts = all(Tag.stripByteCounts),
             // The offset of a directory after the end must fit the format.
-            directories.offsets == .big || file.size + 16 * (offsets.count + entries.count) < 4_000_000_000
+            directories.offsets == .big || file.size + 16 * (count + entries.count) < 4_000_000_000
         else { return nil }
         self.rowsPerStrip = rowsPerStrip
         self.directories = directories
         self.entries = entries
         self.height = height
+        self.offsets = offsets
+        self.byteCounts = byteCounts
     }
 
     /// A virtual file with only the strips that contain `rows`.
@@ -362,25 +375,29 @@ package struct TIFFStrips {
 
     /// Strips of so many bytes or fewer are taken as they are.
     private static let highStrip = 1 << 20
-    /// The size of lowered strips, unless a row has more bytes.
-    private static let lowStrip = 1 << 18
+    /// The size of lowered strips, unless a row has more bytes, and the size below which they do not pay.
+    private static let (lowStrip, lowestStrip) = (1 << 18, 1 << 14)
+    private static let mostLowStrips = 1 << 18
 
     /// The same file with a directory of lower strips, if its strips have more than 1 MiB, and their rows simply follow one
     /// another: without compression and without subsampled colours. libvips holds seven strips. Nil for other files.
     ///
     /// libtiff itself does this for a picture of one strip.
     package func lowered(_ file: InputFile) throws(ImageFileError) -> InputFile? {
-        guard offsets.count > 1, let rowBytes = plainRowBytes, rowBytes * rowsPerStrip > Self.highStrip else {
-            return nil
-        }
-        let most = max(1, Self.lowStrip / rowBytes)
+        guard offsets.count > 1, let rowBytes = plainRowBytes, rowBytes * rowsPerStrip > Self.highStrip,
+            // A damaged entry would be missing in the new directory, and nobody would hear of it.
+            directories.isMainComplete
+        else { return nil }
         // No strip may have rows of two of the former ones, which can lie anywhere.
-        let rows = (1...min(most, rowsPerStrip)).last { rowsPerStrip.isMultiple(of: $0) } ?? 1
+        let most = min(max(1, Self.lowStrip / rowBytes), rowsPerStrip - 1)
+        guard let rows = (1...max(1, most)).last(where: rowsPerStrip.isMultiple), rows < rowsPerStrip,
+            rows * rowBytes >= Self.lowestStrip, (height - 1) / rows < Self.mostLowStrips
+        else { return nil }
         let starts = Array(stride(from: 0, to: height, by: rows))
         // The offset of the new directory must fit the format.
-        guard directories.offsets == .big || file.size + 16 * (starts.count + entries.count) < 4_000_000_000 else {
-            return nil
-        }
+        guard directories.offsets == .big || file.size + 16 * (starts.count + entries.count) < 4_000_000_000,
+            zip(offsets, byteCounts).allSatisfy({ $0 <= file.size && $1 <= file.size - $0 })
+        else { return nil }
         let view = View(
             height: height, rowsPerStrip: rows,
             offsets: starts.map { offsets[$0 / rowsPerStrip] + $0 % rowsPerStrip * rowBytes },
@@ -391,8 +408,8 @@ package struct TIFFStrips {
     /// The number of bytes of each row, if all strips contain nothing but rows of that length.
     private var plainRowBytes: Int? {
         func only(_ tag: UInt16, _ fallback: Int) -> Int? {
-            guard entries.contains(where: { $0.tag == tag }) else { return fallback }
-            let values = Self.numbers(tag, entries, directories)
+            guard let entry = entries.first(where: { $0.tag == tag }) else { return fallback }
+            guard entry.count <= 1 << 16, let values = directories.numbers(of: entry) else { return nil }
             return Set(values).count == 1 ? values.first : nil
         }
         // libtiff may take the other one of two entries. (libvips writes the orientation twice.)
@@ -413,10 +430,6 @@ package struct TIFFStrips {
         }
         return isPlain ? rowBytes : nil
     }
-
-    private static func numbers(
-        _ tag: UInt16, _ entries: [TIFFDirectories.Entry], _ directories: TIFFDirectories
-    ) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
 
     /// A directory, followed by the values of its new entries.
     private func directory(_ view: View, at position: Int) -> [UInt8] {

@@ -9,6 +9,9 @@ struct TIFFDirectories {
         /// The stored entry, and its position.
         let row: [UInt8]
         let offset: Int
+
+        /// The number of values.
+        var count: Int { range.count / type.size }
     }
 
     let isLittleEndian: Bool
@@ -38,6 +41,14 @@ struct TIFFDirectories {
 
     /// The directory that the header points to.
     var main: [Entry] { number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? [] }
+
+    /// Whether all entries of ``main`` can be read.
+    var isMainComplete: Bool {
+        guard let start = number(at: offsets.headerPointer, bytes: offsets.length), start < size,
+            let count = number(at: start, bytes: offsets.countLength)
+        else { return false }
+        return directory(at: start).count == count
+    }
 
     /// The offset of the directory after the main one; 0 if there is none.
     var offsetAfterMain: Int { number(at: offsets.headerPointer, bytes: offsets.length).map(offset(after:)) ?? 0 }

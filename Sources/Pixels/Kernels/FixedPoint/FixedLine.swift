@@ -22,24 +22,29 @@ struct FixedLine: Hashable {
     }
 
     func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
-        // Lines enter a strip at its side, and their sums begin outside of it.
+        // Lines enter a strip at its side, and their sums begin outside of it and above it. Each line that crosses a strip has sums,
+        // so that strips must not be too high either.
         let drift = Int((2 * Double(design.side) * design.slope.magnitude).rounded(.up))
+        let rows = max(16 * design.side, Int(8192 / design.slope.magnitude))
         weights.withRow { weights in
             for strip in target.rect.columns.pieces(of: max(2048, 4 * drift)) {
-                LineStrip(design, weights, firstTaps, endWeights, source, taps, strip, target).render()
+                for rows in target.rect.rows.pieces(of: rows) {
+                    LineStrip(design, weights, firstTaps, endWeights, source, taps, strip, rows, target).render()
+                }
             }
         }
     }
 }
 
-/// The running sums of one strip of columns.
+/// The running sums of one strip of columns, for some of its rows.
 private final class LineStrip {
     private let design: LineDesign
     private let weights: Row<UInt16>
     private let firstTaps: [Int]
     private let endWeights: [UInt16]
-    private let rows: FixedStrip
+    private let inputs: FixedStrip
     private let strip: Range<Int>
+    private let outputs: Range<Int>
     private let target: RowWriter<UInt8>
     private let reachY: Int
     /// The lines whose sums are kept, by their columns at y = 0: all that cross the strip.
@@ -57,7 +62,8 @@ private final class LineStrip {
 
     init(
         _ design: LineDesign, _ weights: Row<UInt16>, _ firstTaps: [Int], _ endWeights: [UInt16],
-        _ source: ByteSource, _ taps: SymmetricPairs, _ strip: Range<Int>, _ target: RowWriter<UInt8>
+        _ source: ByteSource, _ taps: SymmetricPairs, _ strip: Range<Int>, _ outputs: Range<Int>,
+        _ target: RowWriter<UInt8>
     ) {
         let channels = target.layout.channels
         self.design = design
@@ -65,12 +71,14 @@ private final class LineStrip {
         self.firstTaps = firstTaps
         self.endWeights = endWeights
         self.strip = strip
+        self.outputs = outputs
         self.target = target
         reachY = taps.reachY
-        rows = FixedStrip(
-            source, reach: (taps.reachX + 2 * Self.slack + 2, taps.reachY), pairs: design.ends, strip: strip, shift: 7,
+        inputs = FixedStrip(
+            source, reach: (taps.reachX + 2 * Self.slack + 2, taps.reachY), pairs: design.ends, strip: strip,
+            rows: outputs, shift: 7,
             target)
-        let (top, bottom) = (Double(target.rect.y), Double(target.rect.bottom - 1))
+        let (top, bottom) = (Double(outputs.lowerBound), Double(outputs.upperBound - 1))
         let drifts = [design.slope * top, design.slope * bottom]
         let least = Int((Double(strip.lowerBound) - max(drifts[0], drifts[1])).rounded(.down)) - Self.slack
         let most = Int((Double(strip.upperBound) - min(drifts[0], drifts[1])).rounded(.up)) + Self.slack
@@ -87,9 +95,8 @@ private final class LineStrip {
 
     /// The lines whose sums must contain the row that enters before the output row `y`.
     private func lines(entering y: Int) -> Range<Int> {
-        let rect = target.rect
         // Lines that cross the strip at one of the next outputs, as long as the row is one of theirs.
-        let (first, last) = (max(y, rect.y), min(y + 2 * design.side, rect.bottom - 1))
+        let (first, last) = (max(y, outputs.lowerBound), min(y + 2 * design.side, outputs.upperBound - 1))
         let (now, then) = (design.slope * Double(first), design.slope * Double(last))
         let least = Int((Double(strip.lowerBound) - max(now, then)).rounded(.down)) - Self.slack
         let most = Int((Double(strip.upperBound) - min(now, then)).rounded(.up)) + Self.slack
@@ -97,13 +104,12 @@ private final class LineStrip {
     }
 
     func render() {
-        let rect = target.rect
-        for y in rect.y - 2 * design.side..<rect.bottom {
-            rows.makeRows(through: y < rect.y ? y + design.side : y + reachY)
+        for y in outputs.lowerBound - 2 * design.side..<outputs.upperBound {
+            inputs.makeRows(through: y < outputs.lowerBound ? y + design.side : y + reachY)
             let all = lines(entering: y)
-            guard y > rect.y else {
+            guard y > outputs.lowerBound else {
                 enter(y + design.side, all)
-                if y == rect.y { write(y) }
+                if y == outputs.lowerBound { write(y) }
                 continue
             }
             let old = lines(entering: y - 2 * design.side - 1).clamped(to: all)
@@ -139,19 +145,19 @@ private final class LineStrip {
     }
 
     private func write(_ y: Int) {
-        _ = rows.makeWindow(y)
+        _ = inputs.makeWindow(y)
         let around = design.sums(y: y)
         for (index, sum) in around.enumerated() {
             nodes.set(index, Row(self.sum(strip.lowerBound + sum.line, sum.phase)))
         }
         let count = strip.count * target.layout.channels
-        let isOpaque = rows.isOpaque(from: y - reachY)
+        let isOpaque = inputs.isOpaque(from: y - reachY)
         target.operations.weighLines(
-            nodes, sumWeights: around.map { Float($0.weight) * scale }, bias: bias, most: most, pairs: rows.pairs,
-            weights: endWeights, count: count, bytes: isOpaque ? target.row : nil, words: isOpaque ? nil : rows.words)
+            nodes, sumWeights: around.map { Float($0.weight) * scale }, bias: bias, most: most, pairs: inputs.pairs,
+            weights: endWeights, count: count, bytes: isOpaque ? target.row : nil, words: isOpaque ? nil : inputs.words)
         if !isOpaque {
             target.operations.unpremultiply(
-                Row(rows.words), zero: UInt16(bias.rounded(.up)), colors: target.layout.channels - 1,
+                Row(inputs.words), zero: UInt16(bias.rounded(.up)), colors: target.layout.channels - 1,
                 pixels: strip.count, out: target.row)
         }
         target.store(target.row, columns: strip, y: y)
@@ -164,7 +170,7 @@ private final class LineStrip {
     }
 
     private func pixel(_ column: Int, _ y: Int) -> Row<UInt16> {
-        rows.row(y) + (column - strip.lowerBound) * target.layout.channels
+        inputs.row(y) + (column - strip.lowerBound) * target.layout.channels
     }
 
     private func sum(_ line: Int, _ phase: Int) -> MutableRow<UInt32> {

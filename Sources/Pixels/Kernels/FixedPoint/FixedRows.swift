@@ -106,12 +106,13 @@ final class FixedStrip {
     /// - Parameters:
     ///   - reach: the number of pixels that are read on each side of the strip, and of rows above and below.
     ///   - pairs: the pairs for ``makeWindow(_:)``.
+    ///   - rows: the rows of the output; nil for all.
     init(
         _ source: ByteSource, reach: (x: Int, y: Int), pairs: [SymmetricPairs.Pair] = [], strip: Range<Int>,
-        shift: Int, _ target: RowWriter<UInt8>
+        rows: Range<Int>? = nil, shift: Int, _ target: RowWriter<UInt8>
     ) {
         let columns = strip.lowerBound - reach.x..<strip.upperBound + reach.x
-        let rows = target.rect.rows
+        let rows = rows ?? target.rect.rows
         let layout = target.layout
         self.source = source
         reachY = reach.y

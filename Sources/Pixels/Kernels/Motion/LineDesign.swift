@@ -45,11 +45,13 @@ package struct LineDesign: Hashable {
             isExact = false
             self.slope = slope
         }
-        guard self.slope != 0, density <= Self.densest else { return nil }
         side = Int(reach) - 1
         self.taps = Int((2 + 2 * steepness).rounded(.up))
+        guard self.slope != 0, density <= Self.densest, self.taps <= FixedSparse.mostPairs else { return nil }
         rowWeight = 1 / (2 * reach)
         ends = taps.pairs.filter { [side] in $0.dy > side }
+        // Each product is truncated, which must not add up to half a level. Flat lines have few rows, each with many taps.
+        guard self.taps + ends.count <= FixedSparse.mostPairs else { return nil }
         guard cost < Self.directCost(taps) else { return nil }
     }
 

@@ -34,14 +34,20 @@ struct PlanText {
         }
         let others = groups.dropFirst(Self.mostGroups).reduce(0) { $0 + $1.value }
         let rest = others > 0 ? ["  \(Figures.plural(others, "frame")) for other reasons"] : []
-        var beside: [String: Int] = [:]
-        for target in prepared.targets where isRendered(target) {
-            for output in target.verdict.kept { beside[output.reason, default: 0] += 1 }
-        }
-        for (reason, count) in beside.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(Self.mostGroups) {
-            table.add(Figures.count(count), "kept beside others", reason)
-        }
-        return [total] + table.lines.map { "  " + $0 } + rest + skipped
+        return [total] + table.lines.map { "  " + $0 } + rest + keptBesideOthers + skipped
+    }
+
+    /// Outputs that stay as they are, although others of their frames are rendered.
+    private var keptBesideOthers: [String] {
+        let outputs = prepared.targets.filter(isRendered).flatMap(\.verdict.kept)
+        let reasons = Dictionary(outputs.map { ($0.reason, 1) }, uniquingKeysWith: +)
+            .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let others = reasons.dropFirst(Self.mostGroups).reduce(0) { $0 + $1.value }
+        let rest =
+            others > 0 ? ["  \(Figures.plural(others, "output")) kept beside rendered ones for other reasons"] : []
+        return reasons.prefix(Self.mostGroups).map { reason, count in
+            "  \(Figures.plural(count, "output")) kept beside rendered ones: \(reason)"
+        } + rest
     }
 
     /// Reasons may name single outputs, so that there could be one for each frame.

@@ -92,7 +92,7 @@ struct LogsCommand: AsyncParsableCommand {
             if let service = remote.service {
                 let (name, task) = (run, task)
                 return try await service.asking { remote in
-                    let line = try remote.run(name)
+                    let line = try Self.explaining(name, task) { try remote.run(name) }
                     var isEmpty = true
                     try remote.forEachAttempt(of: line, task) { attempt in
                         isEmpty = false
