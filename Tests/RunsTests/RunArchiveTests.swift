@@ -47,6 +47,8 @@ import TestSupport
             none
                 == FarmError(
                     .missingInput, "no run or job is called 'noon\\u{a}'\n   = 'penumbra status' lists them"))
+        let unnamed = error { _ = try archive.run("") }
+        #expect(unnamed?.message == "no run or job is called ''\n   = 'penumbra status' lists them")
     }
 
     @Test(arguments: ["13", "job-13"])

@@ -87,7 +87,7 @@ struct PlanText {
     private var total: String {
         let rendered = prepared.targets.filter(isRendered)
         let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
-        let count = Figures.plural(prepared.targets.count, "frame")
+        let count = Figures.plural(prepared.targets.count + prepared.ended.count, "frame")
         let others = prepared.plan.passedBy.values.reduce(0, +)
         let rest = others == 0 ? "" : "; \(Figures.plural(others, "other file")) skipped"
         let failed = prepared.ended.isEmpty ? "" : "; \(Figures.count(prepared.ended.count)) cannot be rendered"
