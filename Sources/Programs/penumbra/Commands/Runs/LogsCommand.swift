@@ -41,7 +41,8 @@ struct LogsCommand: AsyncParsableCommand {
             throw ValidationError("Name a run, as 'penumbra status' lists them, or give its folder by --run-dir.")
         }
         if let task, TaskFilter(task) == nil {
-            throw ValidationError("'\(task)' is no task; give a frame's number, or that and a kind or a page: 37/tile-12, 37p2.")
+            throw ValidationError(
+                "'\(task)' is no task; give a frame's number, or that and a kind or a page: 37/tile-12, 37p2.")
         }
     }
 
