@@ -36,7 +36,7 @@ package struct RunFinder<Run> {
             return latest.run
         }
         if let exact = runs.first(where: { $0.facts.name == name }) { return exact.run }
-        // Each name begins with no letters at all, as an unset variable of a script has them.
+        // An unset variable of a script gives an empty name, with which every name begins.
         let matches = name.isEmpty ? [] : runs.filter { $0.facts.name.hasPrefix(name) }
         if matches.count == 1 { return matches[0].run }
         if let latest = runs.first(where: { $0.facts.job == name }) { return latest.run }

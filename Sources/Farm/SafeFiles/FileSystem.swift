@@ -44,7 +44,7 @@ package enum FileSystem {
         status(path) != nil
     }
 
-    /// Whether the folder of a path may not be searched, so that nobody knows what is at the path.
+    /// Whether this user has no right to know what is at the path.
     package static func isForbidden(_ path: String) -> Bool {
         var found = stat()
         return lstat(path, &found) != 0 && (errno == EACCES || errno == EPERM)

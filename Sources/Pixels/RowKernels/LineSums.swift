@@ -7,8 +7,8 @@
 /// - Parameters:
 ///   - enteringWeights, leavingWeights: `taps` multiples of 1/65536.
 ///   - stride: the number of values from a tap to the next.
-///   - count: the number of sums. Rows and sums are readable up to 63 values after the last one that is needed, and sums are
-///     writable there.
+///   - count: the number of sums. Rows are readable for 63 values beyond those that are needed. Sums are readable and writable for
+///     63 values beyond `count`.
 @inline(never) public func slideLines(
     entering: UnsafePointer<UInt16>, enteringWeights: UnsafePointer<UInt16>, leaving: UnsafePointer<UInt16>,
     leavingWeights: UnsafePointer<UInt16>, taps: Int, stride: Int, count: Int, sums: UnsafeMutablePointer<UInt32>

@@ -385,7 +385,7 @@ package struct TIFFStrips {
     /// libtiff itself does this for a picture of one strip.
     package func lowered(_ file: InputFile) throws(ImageFileError) -> InputFile? {
         guard offsets.count > 1, let rowBytes = plainRowBytes, rowBytes * rowsPerStrip > Self.highStrip,
-            // A damaged entry would be missing in the new directory, and nobody would hear of it.
+            // The new directory would lack a damaged entry, and libtiff could not warn of it.
             directories.isMainComplete
         else { return nil }
         // No strip may have rows of two of the former ones, which can lie anywhere.

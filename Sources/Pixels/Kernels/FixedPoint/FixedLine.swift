@@ -22,8 +22,8 @@ struct FixedLine: Hashable {
     }
 
     func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
-        // Lines enter a strip at its side, and their sums begin outside of it and above it. Each line that crosses a strip has sums,
-        // so that strips must not be too high either.
+        // The sums of a line begin before the line enters a strip, so narrow strips repeat much work. There are sums for each line that
+        // crosses a strip, so high strips need much memory.
         let drift = Int((2 * Double(design.side) * design.slope.magnitude).rounded(.up))
         let rows = max(16 * design.side, Int(8192 / design.slope.magnitude))
         weights.withRow { weights in
@@ -47,7 +47,7 @@ private final class LineStrip {
     private let outputs: Range<Int>
     private let target: RowWriter<UInt8>
     private let reachY: Int
-    /// The lines whose sums are kept, by their columns at y = 0: all that cross the strip.
+    /// All lines that cross the strip, by their columns at y = 0.
     private let lines: Range<Int>
     private let planeStride: Int
     /// A plane for each phase.
@@ -76,13 +76,8 @@ private final class LineStrip {
         reachY = taps.reachY
         inputs = FixedStrip(
             source, reach: (taps.reachX + 2 * Self.slack + 2, taps.reachY), pairs: design.ends, strip: strip,
-            rows: outputs, shift: 7,
-            target)
-        let (top, bottom) = (Double(outputs.lowerBound), Double(outputs.upperBound - 1))
-        let drifts = [design.slope * top, design.slope * bottom]
-        let least = Int((Double(strip.lowerBound) - max(drifts[0], drifts[1])).rounded(.down)) - Self.slack
-        let most = Int((Double(strip.upperBound) - min(drifts[0], drifts[1])).rounded(.up)) + Self.slack
-        lines = least..<most
+            rows: outputs, shift: 7, target)
+        lines = Self.lines(crossing: strip, from: outputs.lowerBound, through: outputs.upperBound - 1, design)
         planeStride = (lines.count * channels + 127) & ~63
         sums = RowBuffer(count: planeStride * design.density)
         nodes = RowList(count: 4)
@@ -90,17 +85,25 @@ private final class LineStrip {
         scale = Float(design.rowWeight)
         // Each product of a row's taps was truncated, and so will be those of the pairs.
         bias = Float(Double(design.taps) / 2 * share + Double(design.ends.count) / 2 + 0.5)
-        self.most = Float(share * 32640) + bias
+        most = Float(share * 32640) + bias
     }
 
-    /// The lines whose sums must contain the row that enters before the output row `y`.
-    private func lines(entering y: Int) -> Range<Int> {
-        // Lines that cross the strip at one of the next outputs, as long as the row is one of theirs.
-        let (first, last) = (max(y, outputs.lowerBound), min(y + 2 * design.side, outputs.upperBound - 1))
-        let (now, then) = (design.slope * Double(first), design.slope * Double(last))
-        let least = Int((Double(strip.lowerBound) - max(now, then)).rounded(.down)) - Self.slack
-        let most = Int((Double(strip.upperBound) - min(now, then)).rounded(.up)) + Self.slack
+    /// The lines between which outputs of the rows from `first` to `last` lie.
+    private static func lines(
+        crossing strip: Range<Int>, from first: Int, through last: Int, _ design: LineDesign
+    ) -> Range<Int> {
+        let (start, end) = (design.slope * Double(first), design.slope * Double(last))
+        let least = Int((Double(strip.lowerBound) - max(start, end)).rounded(.down)) - slack
+        let most = Int((Double(strip.upperBound) - min(start, end)).rounded(.up)) + slack
         return least..<most
+    }
+
+    /// The lines that need the row that enters for the output row `y`: those of this output row, and of the later ones whose sums
+    /// contain the row, too.
+    private func lines(entering y: Int) -> Range<Int> {
+        Self.lines(
+            crossing: strip, from: max(y, outputs.lowerBound),
+            through: min(y + 2 * design.side, outputs.upperBound - 1), design)
     }
 
     func render() {

@@ -95,7 +95,7 @@ package struct LineDesign: Hashable {
 
     /// The pixels that a row contributes to a sum, for a line that crosses the row `step` ``steps``-ths to the right of a pixel.
     ///
-    /// - Returns: the offset of the first pixel, and the weights as multiples of 1/65536, whose sum is exactly 65536.
+    /// - Returns: the offset of the first pixel, and the weights, which are multiples of 1/65536. Their sum is exactly 65536.
     package func crossing(step: Int) -> (first: Int, weights: [UInt16]) {
         let place = Double(step) / Double(Self.steps)
         let first = Int((place - 1 - slope.magnitude).rounded(.down)) + 1
@@ -118,7 +118,7 @@ package struct LineDesign: Hashable {
 
     /// Where a line crosses the row at `y`: the pixel to the left of it, and the number of ``steps``-ths to the right of that.
     ///
-    /// - Parameter line: the line's position at y = 0 is `phase` ``density``-ths to the right of 0.
+    /// - Parameter phase: the line's position at y = 0, in 1/``density`` of a pixel.
     package func place(y: Int, phase: Int) -> (pixel: Int, step: Int) {
         let position = Double(phase) / Double(density) + slope * Double(y)
         return Int((position * Double(Self.steps)).rounded()).quotientAndModulus(Self.steps)

@@ -147,8 +147,8 @@ struct PlanText {
         if case .render = target.verdict { true } else { false }
     }
 
-    /// The reason beside each output. The first one that is rendered, or the first of all, has the reason for the whole frame.
-    /// Outputs that stay have their own.
+    /// The reason beside each output. The reason for the whole frame stands beside the first output that is rendered. If none is
+    /// rendered, it stands beside the first one.
     private func reasons(_ target: FrameTarget) -> [String] {
         let kept = target.outputs.map { path in
             target.verdict.kept.first { $0.path == path }.map { "kept: \($0.reason)" }
