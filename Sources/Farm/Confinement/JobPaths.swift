@@ -71,6 +71,11 @@ package struct JobPaths: Hashable, Sendable {
                 origin: "\(quoted(parameter)) of \(quoted(filter.filter))",
                 path: PathText.normalized(picture.path, in: "/"), access: .read)
         }
+            + [filter.regionFile].compactMap(\.self).map { file in
+                JobPath(
+                    origin: "'within' of \(quoted(filter.filter))",
+                    path: file.isOfEachPicture ? file.fixedFolder : PathText.normalized(file.path, in: "/"), access: .read)
+            }
     }
 
     private static func output(_ template: OutputTemplate, of job: JobSpec) -> JobPath {

@@ -95,7 +95,7 @@ extension ParameterKind {
         switch self {
         case .numberOrWord(_, _, let words), .integerOrWord(_, _, let words), .choice(let words): words
         case .numbers(let ranges): ranges.map(\.name)
-        case .number, .numberOrPair, .integer, .boolean, .text, .region, .length, .distance, .path, .size, .color,
+        case .number, .numberOrPair, .integer, .boolean, .text, .regions, .length, .distance, .path, .size, .color,
             .picture, .layer:
             []
         }
@@ -110,7 +110,7 @@ extension ParameterKind {
         case .integer(let minimum, let maximum), .integerOrWord(let minimum, let maximum, _): minimum <= maximum
         case .numbers(let ranges): ranges.allSatisfy { $0.minimum <= $0.maximum }
         case .length(let limit): limit.pixels >= 0 && limit.percent >= 0
-        case .choice, .boolean, .text, .region, .distance, .path, .size, .color, .picture, .layer: true
+        case .choice, .boolean, .text, .regions, .distance, .path, .size, .color, .picture, .layer: true
         }
     }
 }
@@ -122,6 +122,7 @@ extension ParameterRule {
         case .excludes(let parameter, let value, let other): [parameter, value, other]
         case .replaces(let parameter, let others): [parameter] + others
         case .needs(let parameter, let other, let words): [parameter, other] + words
+        case .belongs(let parameter, let others): [parameter] + others
         }
     }
 }

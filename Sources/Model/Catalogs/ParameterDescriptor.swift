@@ -11,8 +11,8 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case choice([String])
     case boolean
     case text
-    /// `{x, y, width, height, corner_radius}`, each in px or %.
-    case region
+    /// `{x, y, width, height, corner_radius}`, each in px or %; a list of them; or a file that has them for each picture.
+    case regions
     /// A position in pixels or percent: `12`, `12px`, `-10%`.
     case length(within: LengthLimit = .widest)
     /// A length that cannot be negative.
@@ -121,4 +121,6 @@ public enum ParameterRule: Hashable, Sendable, Codable {
     case replaces(parameter: String, others: [String])
     /// `parameter` has an effect only if `other` is no word, or one of `words`. If `words` is empty, no word qualifies.
     case needs(parameter: String, other: String, words: [String])
+    /// If `parameter` is given, one of `others` must be given, too.
+    case belongs(parameter: String, to: [String])
 }

@@ -29,6 +29,60 @@ public struct Region: Hashable, Sendable, Codable {
     }
 }
 
+/// Several regions of one picture, or none.
+public struct RegionSet: Hashable, Sendable, Codable {
+    public let regions: [Region]
+    /// The size of the picture that lengths in pixels refer to. Nil for the filter's input.
+    public let size: PictureSize?
+
+    public init(_ regions: [Region], of size: PictureSize? = nil) {
+        self.regions = regions
+        self.size = size
+    }
+}
+
+/// The width and height of a picture in pixels.
+public struct PictureSize: Hashable, Sendable, Codable {
+    public let width: Int
+    public let height: Int
+
+    public init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+}
+
+/// A file with the regions of the pictures of a job: `{from: faces.json, categories: [face], grow: 15%}`.
+public struct RegionFile: Hashable, Sendable, Codable {
+    /// What becomes of a picture that the file does not list.
+    public enum Unlisted: String, Hashable, Sendable, Codable, CaseIterable {
+        /// It fails, because somebody may have forgotten it.
+        case fail
+        /// It has no regions.
+        case none
+    }
+
+    /// Absolute. With the fields `{dir}`, `{stem}` or `{ext}`, each picture has a file of its own.
+    public let path: String
+    /// The names of the categories that count. Empty for all.
+    public let categories: [String]
+    /// How far each side moves outwards. Percents refer to the region's own sides.
+    public let grow: Length
+    public let cornerRadius: Length
+    public let unlisted: Unlisted
+
+    public init(
+        path: String, categories: [String] = [], grow: Length = .pixels(0), cornerRadius: Length = .pixels(0),
+        unlisted: Unlisted = .fail
+    ) {
+        self.path = path
+        self.categories = categories
+        self.grow = grow
+        self.cornerRadius = cornerRadius
+        self.unlisted = unlisted
+    }
+}
+
 /// A point that a manifest names: `{x: 10%, y: 24}`.
 public struct Point: Hashable, Sendable, Codable {
     public let x: Length
@@ -69,6 +123,10 @@ public enum ParameterValue: Hashable, Sendable, Codable {
     case word(String)
     case text(String)
     case region(Region)
+    /// Several, or none: a picture without faces.
+    case regions(RegionSet)
+    /// The regions of each picture are in a file. They take its place before a filter is made.
+    case regionFile(RegionFile)
     case length(Length)
     case path([Point])
     /// All numbers by their names.

@@ -17,7 +17,7 @@ package enum ParameterWords {
         case .choice(let words): words.joined(separator: " | ")
         case .boolean: "true | false"
         case .text: "text"
-        case .region: "{x, y, width, height, corner_radius}, px or %"
+        case .regions: "{x, y, width, height, corner_radius}, px or %; a list of them; {from: a file}"
         case .color: "#rrggbb, white, black, transparent"
         case .picture, .layer: "a picture's path"
         }
@@ -32,7 +32,8 @@ package enum ParameterWords {
         case .boolean(let value): value ? "true" : "false"
         case .word(let word): word
         case .text(let text): text
-        case .region: "{…}"
+        case .region, .regionFile: "{…}"
+        case .regions: "[…]"
         case .length(.pixels(let value)): number(value)
         case .length(.percent(let value)): "\(number(value)) %"
         case .size(let size): "\(size)"
@@ -76,6 +77,8 @@ package enum ParameterWords {
             words.isEmpty
                 ? "\(parameter) has no effect where \(other) is a word"
                 : "\(parameter) has an effect only with \(other): \(words.joined(separator: " | "))"
+        case .belongs(let parameter, let others):
+            "\(parameter) needs \(others.joined(separator: " or "))"
         }
     }
 

@@ -34,6 +34,18 @@ extension FilterInvocation {
         }
     }
 
+    /// The file that has the regions of the pictures. Nil if there is none.
+    public var regionFile: RegionFile? {
+        values.values.lazy.compactMap { if case .regionFile(let file) = $0 { file } else { nil } }.first
+    }
+
+    /// The same for the whole picture, if a file has the regions. A worker can make only such a filter.
+    public var withoutRegionFile: FilterInvocation {
+        let whole = Region(x: .pixels(0), y: .pixels(0), width: .percent(100), height: .percent(100))
+        return FilterInvocation(
+            filter: filter, values: values.mapValues { if case .regionFile = $0 { .region(whole) } else { $0 } })
+    }
+
     /// The same with other references to its pictures.
     public func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> FilterInvocation {
         guard !pictures.isEmpty else { return self }
@@ -51,8 +63,11 @@ extension [FilterInvocation] {
 }
 
 extension JobSpec {
+    /// The filters of the job and of all of its outputs.
+    public var allFilters: [FilterInvocation] { chain + outputs.flatMap(\.ownChain) }
+
     /// The paths of all pictures that its filters read in addition to the input, sorted, without repetitions.
-    public var picturePaths: [String] { (chain + outputs.flatMap(\.ownChain)).picturePaths }
+    public var picturePaths: [String] { allFilters.picturePaths }
 
     /// The same with other references to these pictures.
     public func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> JobSpec {

@@ -46,7 +46,7 @@ package struct Bilateral: Sendable, LevelChoosing {
 
     /// Filters into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.
     package func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         let loops = Loops(self, full: source.raster.format.full)

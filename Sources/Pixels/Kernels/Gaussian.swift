@@ -32,7 +32,7 @@ public struct Gaussian: Blur, LevelChoosing {
     ///     keeps even coordinates, so the same pixels at other coordinates may round differently, within the bound.
     ///   - mask: the area to blur; pixels outside of it keep their bytes. Nil is everywhere.
     public func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         let form = form(source.raster.format, light)

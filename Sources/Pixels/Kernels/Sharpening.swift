@@ -36,7 +36,7 @@ public struct Sharpening: Blur, LevelChoosing {
 
     /// See ``Gaussian/render(_:light:within:into:)``.
     public func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         guard case .u8 = source.raster, light == .encoded else {

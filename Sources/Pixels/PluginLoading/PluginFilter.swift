@@ -17,7 +17,7 @@ struct PluginFilter: Filter {
 
     init(
         _ plugin: PluginDescription, _ arguments: FilterArguments, isCancelled: CancellationQuestion
-    ) throws(FilterError) {
+    ) throws {
         let values = try plugin.values(arguments)
         try Self.check(values, plugin)
         guard let geometry = PluginGeometry(plugin.functions, values) else {
@@ -94,31 +94,40 @@ struct PluginFilter: Filter {
 struct PluginOptions {
     /// Nil for a point filter, which has neither edges nor light.
     let area: AreaOptions?
-    let within: Region?
+    /// Nil for the whole picture.
+    let masking: MaskOptions?
 
-    init(_ plugin: PluginDescription, _ arguments: FilterArguments) throws(FilterError) {
+    init(_ plugin: PluginDescription, _ arguments: FilterArguments) throws {
+        let masks = plugin.masks
         switch plugin.kind {
-        case .area: area = try AreaOptions(arguments)
+        case .area: area = try AreaOptions(arguments, masks: masks)
         case .point, .geometry, .animation: area = nil  // the interface has only area and point plugins
         }
-        within = try arguments.region(AreaOptions.within.name)
+        masking = try area.map(\.masking) ?? MaskOptions(arguments, of: masks)
     }
 }
 
 extension PluginDescription {
+    /// The host's parameters that limit the filter to a part of the picture. A parameter of the plugin takes the place of one with its name.
+    /// A filter that chooses its extent has none.
+    var masks: [ParameterDescriptor] {
+        guard functions.extent == nil else { return [] }
+        return MaskOptions.parameters.filter { mask in !parameters.contains { $0.name == mask.name } }
+    }
+
     /// The plugin's descriptor: its own parameters and the host's.
     func descriptor(path: String) -> FilterDescriptor {
         let canGrow = functions.growth != nil
         let hosts: [ParameterDescriptor] =
             switch kind {
-            case .point, .geometry, .animation: [AreaOptions.within]
-            case .area where functions.extent != nil: [AreaOptions.edge, AreaOptions.light]
-            case .area where canGrow: AreaOptions.parameters
-            case .area: [AreaOptions.edge, AreaOptions.light, AreaOptions.within]
+            case .point, .geometry, .animation: masks
+            case .area where canGrow: [AreaOptions.edge, AreaOptions.extent, AreaOptions.light] + masks
+            case .area: [AreaOptions.edge, AreaOptions.light] + masks
             }
         return FilterDescriptor(
             name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
-            parameters: parameters + hosts, rules: (canGrow ? AreaOptions.rules : []) + needs,
+            parameters: parameters + hosts,
+            rules: (canGrow ? AreaOptions.rules(with: masks) : MaskOptions.rules(of: masks)) + needs,
             origin: .plugin(path: path))
     }
 
@@ -159,19 +168,18 @@ struct PluginRendering {
     private var light: Light { options.area?.light ?? .encoded }
 
     func render(into destination: inout AnyRaster) throws {
-        guard let region = options.within else {
+        guard let mask = options.masking?.mask(in: source.extent) else {
             if takesStoredPixels(of: destination) { return try renderStored(into: &destination) }
             let result = try result(for: destination.rect, like: destination)
             return result.replace(&destination, light: light, curve: source.pixels.curve)
         }
-        let mask = RoundedRect(region, in: source.extent)
-        let area = mask.bounds(in: destination.rect)
+        let areas = mask.parts(in: destination.rect)
         let original = PixelReader(source.pixels, layout: destination.layout, light: light)
         source.pixels.copyPixels(to: &destination)
-        guard !area.isEmpty else { return }
-        let result = try result(for: area, like: destination)
+        guard !areas.isEmpty else { return }
+        let results = try areas.map { try result(for: $0, like: destination) }
         var sink = MaskedWriter(destination.take(), mask: mask, original: original)
-        result.write(to: &sink, light: light)
+        for result in results { result.write(to: &sink, light: light) }
         destination = sink.raster
     }
 

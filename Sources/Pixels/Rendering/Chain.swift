@@ -9,8 +9,8 @@ package import Raster
 package struct Chain: Sendable {
     /// The filters, without those that change nothing.
     let filters: [any Filter]
-    /// For each filter, its name and the region in the manifest; nil for the whole picture.
-    private let regions: [(filter: String, region: Region)?]
+    /// For each filter, its name and its regions in the manifest; nil for the whole picture.
+    private let regions: [NamedRegions?]
     /// The curves from the input's samples to light.
     let curve: TransferCurve
     /// The frame of an animation that is rendered; see `FilterSource.frame`. If the chain creates frames, each is rendered
@@ -19,33 +19,33 @@ package struct Chain: Sendable {
 
     /// Throws `FilterError` for an unknown filter or an invalid value.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
-        var made = try invocations.map { Made(filter: try registry.makeFilter($0), region: $0.region) }
+        var made = try invocations.map { Made(filter: try registry.makeFilter($0), regions: $0.regions) }
         if let animation = made.last?.filter as? AnimationFilter, animation.faded > 0 {
             made = Self.fading(animation, made.dropLast())
         }
-        made.removeAll { $0.filter.isIdentity }
+        made.removeAll { $0.filter.isIdentity || $0.regions?.isIdle == true }
         filters = made.map(\.filter)
-        regions = made.map(\.region)
+        regions = made.map(\.regions)
         curve = .sRGB
         frame = animation?.shown ?? 0
     }
 
     private struct Made {
         let filter: any Filter
-        let region: (filter: String, region: Region)?
+        let regions: NamedRegions?
     }
 
     /// Passes the filters that it fades in to an animation.
     private static func fading(_ animation: AnimationFilter, _ before: ArraySlice<Made>) -> [Made] {
         let faded = before.suffix(animation.faded).filter { !$0.filter.isIdentity }
-        let chain = Chain(filters: faded.map(\.filter), regions: faded.map(\.region))
-        let missed = faded.lazy.compactMap(\.region).first
+        let chain = Chain(filters: faded.map(\.filter), regions: faded.map(\.regions))
+        let missed = faded.lazy.compactMap(\.regions).first
         return before.dropLast(animation.faded) + [
-            Made(filter: animation.fading(ChainFilter(chain: chain)), region: missed)
+            Made(filter: animation.fading(ChainFilter(chain: chain)), regions: missed)
         ]
     }
 
-    private init(filters: [any Filter], regions: [(filter: String, region: Region)?], curve: TransferCurve = .sRGB) {
+    private init(filters: [any Filter], regions: [NamedRegions?], curve: TransferCurve = .sRGB) {
         self.filters = filters
         self.regions = regions
         self.curve = curve
@@ -105,10 +105,9 @@ package struct Chain: Sendable {
         var halo = Halo.none
         var scale = (x: 1.0, y: 1.0)
         for (filter, masked) in zip(filters, regions) {
-            let isMissed = masked.map { RoundedRect($0.region, in: extent).bounds(in: extent).isEmpty } ?? false
             let stage = ChainPlan.Stage(
                 input: extent, inputLayout: current, output: filter.extent(of: extent),
-                outputLayout: filter.outputLayout(for: current), missing: isMissed ? masked?.filter : nil)
+                outputLayout: filter.outputLayout(for: current), misfit: masked?.misfit(in: extent))
             stages.append(stage)
             halo = halo + filter.halo(in: extent).scaled(by: scale)
             let own = filter.scale(in: extent)
@@ -179,10 +178,33 @@ extension Chain {
     }
 }
 
+/// The regions that a filter is limited to.
+private struct NamedRegions {
+    let filter: String
+    let regions: RegionSet
+    /// Whether the filter has nothing to change, because there is no region.
+    let isIdle: Bool
+
+    /// Why the regions do not fit an input. Nil if they do.
+    func misfit(in extent: PixelRect) -> ChainPlan.Misfit? {
+        if regions.isOfOtherShape(than: extent), let size = regions.size { return .shape(filter: filter, size) }
+        let isMissed = regions.placed(in: extent).contains { $0.bounds(in: extent).isEmpty }
+        return isMissed ? .outside(filter: filter) : nil
+    }
+}
+
 extension FilterInvocation {
-    /// The filter's name, and its `within` region.
-    fileprivate var region: (filter: String, region: Region)? {
-        if case .region(let region) = values[AreaOptions.within.name] { (filter, region) } else { nil }
+    /// The filter's name, and the regions of its `within`.
+    fileprivate var regions: NamedRegions? {
+        let regions: RegionSet? =
+            switch values[MaskOptions.within.name] {
+            case .region(let region): RegionSet([region])
+            case .regions(let regions): regions
+            default: nil
+            }
+        return regions.map {
+            NamedRegions(filter: filter, regions: $0, isIdle: $0.regions.isEmpty && !MaskOptions.isInverted(values))
+        }
     }
 }
 
@@ -205,8 +227,16 @@ package struct ChainPlan: Hashable, Sendable {
         package let inputLayout: PixelLayout
         package let output: PixelRect
         package let outputLayout: PixelLayout
-        /// The filter's name, if its `within` covers no part of the input.
-        package let missing: String?
+        /// Why the regions of its `within` do not fit the input. Nil if they do.
+        package let misfit: Misfit?
+    }
+
+    /// Why the regions of a filter do not fit a picture.
+    package enum Misfit: Hashable, Sendable {
+        /// One of them covers no part of it.
+        case outside(filter: String)
+        /// They were found in a picture of another shape.
+        case shape(filter: String, PictureSize)
     }
 
     package let input: PixelRect

@@ -128,11 +128,18 @@ extension TaskRunner {
                 .value, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
         }
         // A user who wants a part made unreadable must learn that it is not.
-        if let filter = stage.missing {
+        switch stage.misfit {
+        case .outside(let filter):
             throw TaskFailure(
                 .value,
                 "\(task.input.path): the 'within' of '\(filter)' lies outside of the picture's \(input.width) × "
                     + "\(input.height) pixels")
+        case .shape(let filter, let size):
+            throw TaskFailure(
+                .value,
+                "\(task.input.path): the regions of '\(filter)' are of a picture of \(size.width) × \(size.height) pixels, "
+                    + "and this one has \(input.width) × \(input.height)")
+        case nil: break
         }
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(

@@ -82,7 +82,7 @@ struct Penumbra: AsyncParsableCommand {
             }
         } catch let error as FarmError {
             Console.complain(error.message)
-            Glibc.exit(error.outcome.rawValue)
+            end(error.outcome.rawValue)
         } catch {
             let code = exitCode(for: error)
             // The message repeats arguments. One with a line break in it still makes one line.
@@ -92,8 +92,14 @@ struct Penumbra: AsyncParsableCommand {
                     return shown == word ? text : text.replacing(word, with: shown)
                 }
             if !text.isEmpty { code.isSuccess ? Console.print(text) : Console.complain(text) }
-            Glibc.exit(code.rawValue)
+            end(code.rawValue)
         }
+    }
+
+    /// Ends the process without taking anything apart, because other threads may still use it.
+    private static func end(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 
     /// The most threads that a command has: one for each core, and those that wait for processes, signals, the database and disks.

@@ -199,7 +199,8 @@ import Testing
         let originals = "state/penumbra/originals"
         try workspace.write("\(workspace.path)/photos", to: "\(originals)/0123456789abcdef-1a2b")
         try workspace.write("mine", to: "\(originals)/notes-1a2b")
-        #expect(try await penumbra("gc").code == 0)
+        let gc = try await penumbra("gc")
+        #expect(gc.code == 0, "\(gc.output)\(gc.errors)")
         #expect(!workspace.exists("\(originals)/0123456789abcdef-1a2b"))
         #expect(workspace.exists("\(originals)/notes-1a2b"))
         #expect(try await penumbra("unblur", "photos").output == "put back 1 original\n")

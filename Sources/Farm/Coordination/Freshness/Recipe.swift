@@ -244,6 +244,25 @@ package final class RecipeTable: Sendable {
     }
 }
 
+extension RegionSet {
+    /// The regions in percent if they are those of a picture of a certain size, because a manifest has no size.
+    fileprivate var regionsOfAnySize: [Region] {
+        guard let size else { return regions }
+        func part(_ length: Length, of whole: Double) -> Length {
+            if case .pixels(let pixels) = length { .percent(100 * pixels / whole) } else { length }
+        }
+        return regions.map { region in
+            let shorter = [region.width, region.height].map { side in
+                if case .pixels(let pixels) = side { pixels } else { Double.infinity }
+            }.reduce(Double.infinity) { min($0, $1) }
+            return Region(
+                x: part(region.x, of: Double(size.width)), y: part(region.y, of: Double(size.height)),
+                width: part(region.width, of: Double(size.width)), height: part(region.height, of: Double(size.height)),
+                cornerRadius: shorter.isFinite && shorter > 0 ? part(region.cornerRadius, of: shorter) : region.cornerRadius)
+        }
+    }
+}
+
 extension ParameterValue {
     /// The value as a manifest has it.
     package var words: String {
@@ -256,9 +275,11 @@ extension ParameterValue {
         case .picture(let picture): picture.path
         case .length(let length): Self.length(length)
         case .size(let size): "\(size)"
-        case .region(let region):
-            "{x: \(Self.length(region.x)), y: \(Self.length(region.y)), width: \(Self.length(region.width)), "
-                + "height: \(Self.length(region.height)), corner_radius: \(Self.length(region.cornerRadius))}"
+        case .region(let region): Self.region(region)
+        case .regions(let set): "[" + set.regionsOfAnySize.map(Self.region).joined(separator: ", ") + "]"
+        case .regionFile(let file):
+            "{from: \(file.path), categories: [\(file.categories.joined(separator: ", "))], grow: \(Self.length(file.grow)), "
+                + "corner_radius: \(Self.length(file.cornerRadius)), unlisted: \(file.unlisted.rawValue)}"
         case .path(let points):
             "[" + points.map { "{x: \(Self.length($0.x)), y: \(Self.length($0.y))}" }.joined(separator: ", ") + "]"
         case .numbers(let numbers):
@@ -269,6 +290,11 @@ extension ParameterValue {
         case .color(let red, let green, let blue, let alpha):
             "#" + [red, green, blue, alpha].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
+    }
+
+    private static func region(_ region: Region) -> String {
+        "{x: \(length(region.x)), y: \(length(region.y)), width: \(length(region.width)), "
+            + "height: \(length(region.height)), corner_radius: \(length(region.cornerRadius))}"
     }
 
     private static func number(_ value: Double) -> String {

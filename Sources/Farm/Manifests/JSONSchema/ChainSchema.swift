@@ -56,6 +56,8 @@ struct ChainSchema {
             ["if": holds(parameter, value, in: filter), "then": ["not": .requiring([other])]]
         case .replaces(let parameter, let others):
             ["if": .requiring([parameter]), "then": ["not": .any(of: others.map { .requiring([$0]) })]]
+        case .belongs(let parameter, let others):
+            ["if": .requiring([parameter]), "then": .any(of: others.map { .requiring([$0]) })]
         case .needs:
             nil
         }

@@ -55,7 +55,7 @@ struct ParameterSchema {
         case .choice(let words): .words(words)
         case .boolean: .boolean
         case .text: .anyText
-        case .region: Self.region
+        case .regions: .any(of: [Self.region, Self.regionList, Self.regionFile])
         case .length(let limit): .length(from: -limit.pixels, to: limit.pixels)
         case .path: ["type": "array", "items": Self.point, "minItems": 2]
         case .numbers(let ranges):
@@ -94,7 +94,7 @@ struct ParameterSchema {
             ("y", .length(from: -LengthLimit.widest.pixels, to: LengthLimit.widest.pixels)),
         ], required: ["x", "y"])
 
-    private static let region: SchemaNode = {
+    fileprivate static let region: SchemaNode = {
         let offset = SchemaNode.length(from: -LengthLimit.widest.pixels)
         let side = SchemaNode.length(from: 0, isAboveZero: true)
         return .mapping(
@@ -103,6 +103,19 @@ struct ParameterSchema {
                 ("corner_radius", SchemaNode.length(from: 0).adding(["default": 0])),
             ], required: ["x", "y", "width", "height"])
     }()
+}
+
+extension ParameterSchema {
+    private static let regionList: SchemaNode =
+        ["type": "array", "items": region, "minItems": 1, "maxItems": .number(Double(RegionsReader.most))]
+
+    private static let regionFile = SchemaNode.mapping(
+        [
+            ("from", .nonEmptyText), ("categories", .any(of: [.nonEmptyText, ["type": "array", "items": .nonEmptyText]])),
+            ("grow", SchemaNode.length(from: 0).adding(["default": 0])),
+            ("corner_radius", SchemaNode.length(from: 0).adding(["default": 0])),
+            ("unlisted", .words(RegionFile.Unlisted.allCases.map(\.rawValue))),
+        ], required: ["from"])
 }
 
 extension SchemaNode {
@@ -128,10 +141,12 @@ extension SchemaNode {
         case .text(let text): return .text(text)
         case .length(let length): return .length(length)
         case .size(let size): return .text(size.description)
-        case .region(let region):
+        case .region(let region): return .region(region)
+        case .regions(let set): return .list(set.regions.map(SchemaNode.region))
+        case .regionFile(let file):
             return [
-                "x": .length(region.x), "y": .length(region.y), "width": .length(region.width),
-                "height": .length(region.height), "corner_radius": .length(region.cornerRadius),
+                "from": .text(file.path), "categories": .texts(file.categories), "grow": .length(file.grow),
+                "corner_radius": .length(file.cornerRadius), "unlisted": .text(file.unlisted.rawValue),
             ]
         case .path(let points):
             return .list(points.map { ["x": .length($0.x), "y": .length($0.y)] })
@@ -142,6 +157,13 @@ extension SchemaNode {
             return .text("#" + digits.joined())
         case .picture(let picture): return .text(picture.path)
         }
+    }
+
+    private static func region(_ region: Region) -> SchemaNode {
+        [
+            "x": .length(region.x), "y": .length(region.y), "width": .length(region.width),
+            "height": .length(region.height), "corner_radius": .length(region.cornerRadius),
+        ]
     }
 
     private static func length(_ length: Length) -> SchemaNode {

@@ -96,6 +96,9 @@ struct FilterTyper {
                 log.error(.filter(.replaced(parameter: parameter, other: other)), at: span)
                 values[other] = nil
             }
+        case .belongs(let parameter, let others):
+            guard let given = typed[parameter], !others.contains(where: { values[$0] != nil }) else { return }
+            log.error(.filter(.lonely(parameter: parameter, others: others)), at: given.keySpan)
         case .needs:
             break  // worth a warning
         }
@@ -108,7 +111,8 @@ struct FilterTyper {
         "direction": "angle", "rotation": "angle", "inputangle": "angle",
         "border": "edge", "boundary": "edge", "border_mode": "edge", "edge_mode": "edge", "extend": "edge",
         "linear": "light", "linear_light": "light", "gamma": "light",
-        "region": "within", "mask": "within", "roi": "within", "area": "within", "rect": "within",
+        "region": "within", "regions": "within", "roi": "within", "area": "within", "rect": "within",
+        "invert": "inverted", "invert_mask": "inverted", "softness": "feather", "blend": "feather",
     ]
 }
 

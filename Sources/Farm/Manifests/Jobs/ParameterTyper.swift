@@ -65,8 +65,8 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<Bool>.boolean.map(ParameterValue.boolean)
         case .text:
             ValueReader<String>.text.map(ParameterValue.text)
-        case .region:
-            ValueReader<Region>.region.map(ParameterValue.region)
+        case .regions:
+            RegionsReader(pictures: pictures).regions
         case .length(let limit):
             ValueReader<Length>.placedLength(within: limit).map(ParameterValue.length)
         case .path:
@@ -154,24 +154,6 @@ extension ValueReader<Int> {
     }
 }
 
-extension ValueReader where Value == Region {
-    /// `{x, y, width, height, corner_radius}`. All but the last are required.
-    static var region: ValueReader {
-        ValueReader { node, name, log in
-            let example = "{x: 10%, y: 10%, width: 50%, height: 50%}"
-            guard var reader = MappingReader(node, of: "'\(name)'", example: example, log: log) else { return nil }
-            let x = reader.required("x", .boundedLength(isSize: false), example: "10%")
-            let y = reader.required("y", .boundedLength(isSize: false), example: "10%")
-            let width = reader.required("width", .boundedLength(isSize: true), example: "50%")
-            let height = reader.required("height", .boundedLength(isSize: true), example: "50%")
-            let radius = reader.value("corner_radius", .boundedLength(isSize: false, from: 0), default: .pixels(0))
-            reader.finish(aliases: ["w": "width", "h": "height", "radius": "corner_radius", "left": "x", "top": "y"])
-            guard let x, let y, let width, let height else { return nil }
-            return Region(x: x, y: y, width: width, height: height, cornerRadius: radius)
-        }
-    }
-}
-
 extension ValueReader where Value == Length {
     static func placedLength(within limit: LengthLimit) -> ValueReader { boundedLength(isSize: false, within: limit) }
 
@@ -181,7 +163,7 @@ extension ValueReader where Value == Length {
     /// A length of a region, or one of its sides if `isSize`.
     ///
     /// - Parameter minimum: Nil for the negative limit.
-    fileprivate static func boundedLength(
+    static func boundedLength(
         isSize: Bool, from minimum: Double? = nil, within limit: LengthLimit = .widest
     ) -> ValueReader {
         ValueReader { node, name, log in

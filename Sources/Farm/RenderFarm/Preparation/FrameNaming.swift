@@ -21,7 +21,15 @@ struct FrameNaming: Sendable {
     /// - Parameter preparation: probes the frames whose names depend on the picture.
     func name(_ prepared: inout PreparedJob, by preparation: JobPreparation) async throws {
         let stamps = await Blocking.run { plan.inputStamps() }
-        var named = Named(frames: plan.frames, stamps: stamps)
+        var named = Named()
+        for (frame, stamp) in zip(plan.frames, stamps) {
+            if let failure = variants.failure(of: frame) {
+                prepared.ended.append(frame.report(.failed(failure)))
+            } else {
+                named.frames.append(frame)
+                named.stamps.append(stamp)
+            }
+        }
         if plan.job.needsProbe {
             try await probe(&prepared, &named, by: preparation)
             named = withNames(named, &prepared)
@@ -236,10 +244,12 @@ extension OutputNaming.Measures {
     }
 }
 
-/// The settings that a list of files gives to single frames, and the recipes that follow from them.
+/// What single frames have of their own, and the recipes that follow from it: settings of a list of files, and regions.
 final class FrameVariants: Sendable {
     private struct Kind: Hashable {
         let settings: Int?
+        /// The index of a frame with regions of its own.
+        let frame: Int?
         let formats: [String]
         let isAnimation: Bool
     }
@@ -248,6 +258,8 @@ final class FrameVariants: Sendable {
     private let catalog: Catalog
     /// The index is ``PlannedFrame/settings``.
     private let variants: [FrameVariant]
+    /// The frames with regions of their own, by their index. A frame without its regions fails.
+    private let regional: [Int: Result<FrameVariant, FrameFailure>]
     private let known = Mutex<[Kind: [RecipeKey]]>([:])
 
     /// - Parameter reread: the manifest with more overrides.
@@ -263,10 +275,38 @@ final class FrameVariants: Sendable {
             }
             return try Self.variant(job, of: plan.job, settings, at: line)
         }
+        regional = [:]
     }
 
-    private init(_ other: FrameVariants, _ variants: [FrameVariant]) {
-        (job, catalog, self.variants) = (other.job, other.catalog, variants)
+    private init(
+        _ other: FrameVariants, _ variants: [FrameVariant], regional: [Int: Result<FrameVariant, FrameFailure>] = [:]
+    ) {
+        (job, catalog, self.variants, self.regional) = (other.job, other.catalog, variants, regional)
+    }
+
+    /// A copy that knows the regions of the plan's frames.
+    ///
+    /// - Throws: ``FarmError`` if a file with the regions of all pictures cannot be used.
+    func withRegions(of plan: JobPlan, shownFrom folder: String) throws(FarmError) -> FrameVariants {
+        let filters = variants.reduce(plan.job.allFilters) { $0 + $1.chain + $1.outputs.flatMap(\.ownChain) }
+        guard filters.contains(where: { $0.regionFile != nil }) else { return self }
+        let lookup = try RegionLookup(filters, inputs: plan.inputs, shownFrom: folder)
+        let resolved = concurrentMap(plan.frames) { frame in
+            Result { () throws(FrameFailure) in try lookup.resolved(self.usual(frame), for: frame.input) }
+        }
+        return FrameVariants(
+            self, variants,
+            regional: Dictionary(zip(plan.frames.map(\.index), resolved)) { first, _ in first })
+    }
+
+    /// Why a frame cannot be rendered. Nil if it can.
+    func failure(of frame: PlannedFrame) -> FrameFailure? {
+        if case .failure(let failure)? = regional[frame.index] { failure } else { nil }
+    }
+
+    /// The filters and outputs of a frame, before its regions are known.
+    private func usual(_ frame: PlannedFrame) -> FrameVariant {
+        frame.settings.map { variants[$0] } ?? FrameVariant(chain: job.chain, outputs: job.outputs)
     }
 
     /// The pictures that filters of any variant read.
@@ -305,15 +345,19 @@ final class FrameVariants: Sendable {
     }
 
     /// Nil if the job's own settings hold for the frame.
-    subscript(frame: PlannedFrame) -> FrameVariant? { frame.settings.map { variants[$0] } }
+    subscript(frame: PlannedFrame) -> FrameVariant? {
+        if case .success(let variant)? = regional[frame.index] { return variant }
+        return frame.settings.map { variants[$0] }
+    }
 
     /// How each of a frame's outputs is made.
     func recipes(of frame: PlannedFrame, in table: RecipeTable) -> [RecipeKey] {
         let kind = Kind(
-            settings: frame.settings, formats: frame.formats, isAnimation: frame.pages == .animation)
+            settings: frame.settings, frame: regional.isEmpty ? nil : frame.index, formats: frame.formats,
+            isAnimation: frame.pages == .animation)
         return known.withLock { known in
             if let keys = known[kind] { return keys }
-            let variant = self[frame] ?? FrameVariant(chain: job.chain, outputs: job.outputs)
+            let variant = self[frame] ?? usual(frame)
             let keys = zip(variant.outputs, frame.formats).map { output, format in
                 table.key(
                     of: Recipe(

@@ -208,9 +208,10 @@ package struct JobPreparation: Sendable {
 
     private static let comparedAtOnce = 256
 
-    private func variants(of plan: JobPlan) async throws -> FrameVariants {
+    func variants(of plan: JobPlan) async throws -> FrameVariants {
         let variants = try FrameVariants(plan, catalog: catalog) { try reread(plan.job, $0) }
-        return variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
+        let complete = variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
+        return try await Blocking.run { try complete.withRegions(of: plan, shownFrom: folder) }
     }
 
     /// - Parameter hasOutputs: earlier runs published outputs. If there are no inputs now, they are lost, unless the request allows
@@ -349,7 +350,7 @@ package struct JobPreparation: Sendable {
 
     func probes(
         of frames: [PlannedFrame], _ plan: JobPlan,
-        variants: @escaping @Sendable (PlannedFrame) -> FrameVariant? = { _ in nil }
+        variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
     ) async throws -> ProbeQuery.Findings {
         guard !frames.isEmpty else { return [:] }
         let loop = RunLoop(
@@ -503,10 +504,11 @@ package struct WorkSample {
     /// - Throws: ``FarmError``, as a run does, if there are no inputs.
     package init(of job: JobSpec, _ preparation: JobPreparation) async throws {
         plan = try await preparation.planned(try await preparation.readingPictures(of: job))
-        let frames = Self.sample(plan.frames)
+        let variants = try await preparation.variants(of: plan)
+        let frames = Self.sample(plan.frames.filter { variants.failure(of: $0) == nil })
         let settings = preparation.farm.runSettings
         let count = min(plan.frames.count, preparation.limit ?? .max)
-        let findings = try await preparation.probes(of: frames, plan)
+        let findings = try await preparation.probes(of: frames, plan) { variants[$0] }
         // The run reports broken pictures.
         let probes = frames.compactMap { try? findings[$0.id]?.get() }
         sampled = probes.count

@@ -199,7 +199,7 @@ package struct WorkerChecks {
     package let failure: String?
 
     package init(_ results: [ReadResult], by worker: WorkerCommand) async {
-        let filters = Array(Set(results.flatMap(\.filters).map(\.invocation)))
+        let filters = Array(Set(results.flatMap(\.filters).map(\.invocation.withoutRegionFile)))
         await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker, warnsOfIdle: true)
     }
 
@@ -209,7 +209,8 @@ package struct WorkerChecks {
         forRunOf results: [ReadResult], _ catalog: Catalog, by worker: WorkerCommand, decodesPictures: Bool = true
     ) async {
         let plugins = catalog.pluginNames
-        let filters = Set(results.flatMap(\.filters).map(\.invocation)).filter { plugins.contains($0.filter) }
+        let filters = Set(results.flatMap(\.filters).map(\.invocation.withoutRegionFile))
+            .filter { plugins.contains($0.filter) }
         let pictures = decodesPictures ? Self.pictures(results) : []
         await self.init(ExaminedChains(filters: Array(filters), pictures: pictures), worker, warnsOfIdle: false)
     }
@@ -244,14 +245,14 @@ package struct WorkerChecks {
 
     /// Whether all filters of a chain change no pixel of any picture. False for an empty chain.
     package func changeNothing(_ chain: [FilterMention]) -> Bool {
-        !chain.isEmpty && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation] == .changesNothing }
+        !chain.isEmpty && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation.withoutRegionFile] == .changesNothing }
     }
 
     /// The result, with problems of its filters and pictures.
     package func adding(to result: ReadResult) -> ReadResult {
         var examined = result
         for filter in result.filters {
-            switch filters[filter.invocation] {
+            switch filters[filter.invocation.withoutRegionFile] {
             case .changesNothing: if warnsOfIdle { examined.addIdle(filter) }
             case .impossible(let reason): examined.add(reason, of: filter)
             case .works, nil: break

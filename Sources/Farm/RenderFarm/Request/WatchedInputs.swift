@@ -45,11 +45,12 @@ package struct WatchedInputs: Sendable {
         return news
     }
 
-    /// The folders of inputs, and of pictures that filters read. A folder inside another one is left out.
+    /// The folders of inputs, and of pictures and regions that filters read. A folder inside another one is left out.
     package var folders: [String] {
         let inputs = jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }
         let pictures = jobs.flatMap(\.picturePaths).map { PathText.folder(of: $0) }
-        let all = Set((inputs + pictures).map(PathKey.init)).sorted().map(\.path)
+        let regions = jobs.flatMap { job in job.allFilters.compactMap { $0.regionFile?.fixedFolder } }
+        let all = Set((inputs + pictures + regions).map(PathKey.init)).sorted().map(\.path)
         return all.filter { folder in !all.contains { PathNames.isBelow(folder, $0) } }
     }
 

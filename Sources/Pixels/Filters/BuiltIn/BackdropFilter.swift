@@ -89,7 +89,7 @@ package struct BackdropFilter: Filter {
         let kernel = Panel(
             radius: radius, light: light, outline: outline, tint: tint, border: border, borderWidth: borderWidth,
             gloss: gloss)
-        kernel.render(source.pixels, light: .encoded, within: outline, into: &destination)
+        kernel.render(source.pixels, light: .encoded, within: Mask(outline), into: &destination)
     }
 
     private func outline(in input: PixelRect) -> RoundedRect { RoundedRect(region, in: input) }

@@ -10,7 +10,7 @@ package struct BilateralFilter: Filter {
     private let kernel: Bilateral?
     private let options: AreaOptions
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         let radius = try arguments.number("radius")
         let range = try arguments.number("range")
         options = try AreaOptions(arguments)
@@ -30,8 +30,9 @@ package struct BilateralFilter: Filter {
                     "range", .number(minimum: 0.1, maximum: 100), fallback: .number(10), unit: "%",
                     summary:
                         "Sets the standard deviation of the weights for different values, as a part of full intensity"),
-                AreaOptions.edge, AreaOptions.light, AreaOptions.within,
-            ]),
+                AreaOptions.edge, AreaOptions.light,
+            ] + MaskOptions.parameters,
+            rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try BilateralFilter($0) })
 
     package var isIdentity: Bool { kernel == nil }

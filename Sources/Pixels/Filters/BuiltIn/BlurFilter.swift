@@ -28,7 +28,7 @@ extension BlurFilter {
     package func runningForm(
         of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
     ) -> RunningForm? {
-        guard options.within == nil, !input.isEmpty, !output.isEmpty, isRowLocal(in: input),
+        guard options.masking == nil, !input.isEmpty, !output.isEmpty, isRowLocal(in: input),
             let kernel = kernel as? any RunningBlur
         else { return nil }
         // A mirrored border is read from the other side, at both ends of the picture.

@@ -9,7 +9,7 @@ package struct BoxFilter: BlurFilter {
     package let options: AreaOptions
     package let isIdentity: Bool
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         let radius = try arguments.pair("radius")
         options = try AreaOptions(arguments)
         kernel = Box(radiusX: radius.x, radiusY: radius.y)

@@ -9,7 +9,7 @@ package struct DiscFilter: BlurFilter {
     private let radius: Double
     package let options: AreaOptions
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         radius = try arguments.number("radius")
         options = try AreaOptions(arguments)
         kernel = Disc(radius: radius)

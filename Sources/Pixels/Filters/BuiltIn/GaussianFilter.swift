@@ -11,7 +11,7 @@ package struct GaussianFilter: BlurFilter {
     package let options: AreaOptions
     package let isIdentity: Bool
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         let radius = try arguments.pair("radius")
         options = try AreaOptions(arguments)
         kernel = Gaussian(sigmaX: radius.x, sigmaY: radius.y)

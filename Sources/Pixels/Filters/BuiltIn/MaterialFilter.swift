@@ -9,7 +9,7 @@ package struct MaterialFilter: Filter {
     private let kernel: Material
     private let options: AreaOptions
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         options = try AreaOptions(arguments)
         let style = Style(rawValue: try arguments.word("style")) ?? .light
         var tint = style.tint
@@ -45,8 +45,9 @@ package struct MaterialFilter: Filter {
                 ParameterDescriptor(
                     "reduce_transparency", .boolean, fallback: .boolean(false),
                     summary: "Makes the glass opaque: there is only the tint, and no blur", isShared: true),
-                AreaOptions.edge, AreaOptions.light, AreaOptions.within,
-            ]),
+                AreaOptions.edge, AreaOptions.light,
+            ] + MaskOptions.parameters,
+            rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try MaterialFilter($0) })
 
     package var isIdentity: Bool { false }

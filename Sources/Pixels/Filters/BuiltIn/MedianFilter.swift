@@ -9,7 +9,7 @@ package struct MedianFilter: BlurFilter {
     private let radius: Int
     package let options: AreaOptions
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         radius = try arguments.integer("radius")
         options = try AreaOptions(arguments)
         kernel = Median(radius: radius)

@@ -11,7 +11,7 @@ package struct MotionFilter: BlurFilter {
     package let options: AreaOptions
     package let isIdentity: Bool
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         let radius = try arguments.number("radius")
         let velocity = MotionTaps.Velocity(radius: radius, degrees: try arguments.number("angle"))
         let isContinuous = arguments.isWord("samples")

@@ -11,7 +11,7 @@ package struct SharpenFilter: BlurFilter {
     package let options: AreaOptions
     package let isIdentity: Bool
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         let radius = try arguments.number("radius")
         let amount = try arguments.number("amount")
         options = try AreaOptions(arguments)

@@ -12,7 +12,7 @@ package struct SpinFilter: Filter {
     private let y: Length
     private let options: AreaOptions
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         angle = try arguments.number("angle")
         x = try arguments.length("x")
         y = try arguments.length("y")

@@ -32,7 +32,7 @@ package struct VariableFilter: Filter {
 
     private init(_ arguments: FilterArguments) throws {
         radius = try arguments.number("radius")
-        options = try AreaOptions(arguments)
+        options = try AreaOptions(arguments, masks: MaskOptions.parametersWithoutMask)
         if let mask = try arguments.picture("mask") {
             strength = .mask(mask)
         } else {
@@ -59,8 +59,9 @@ package struct VariableFilter: Filter {
                     summary:
                         "Names a picture that Penumbra spreads over the input. White gets the full radius, black stays sharp"
                 ),
-            ] + gradient + AreaOptions.parameters,
-            rules: AreaOptions.rules + [
+            ] + gradient + [AreaOptions.edge, AreaOptions.extent, AreaOptions.light]
+                + MaskOptions.parametersWithoutMask,
+            rules: AreaOptions.rules(with: MaskOptions.parametersWithoutMask) + [
                 .replaces(parameter: "mask", others: gradient.map(\.name)),
                 .needs(parameter: "angle", other: "gradient", words: ["tilt", "linear"]),
             ]),

@@ -13,7 +13,7 @@ package struct ZoomFilter: Filter {
     private let y: Length
     private let options: AreaOptions
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         amount = try arguments.number("amount") / 100
         x = try arguments.length("x")
         y = try arguments.length("y")
@@ -29,7 +29,8 @@ package struct ZoomFilter: Filter {
                     summary:
                         "Sets the length of the lines, as a part of the way to the centre. Negative values blur away from the centre"
                 )
-            ] + SweepCenter.parameters + [AreaOptions.edge, AreaOptions.light, AreaOptions.within]),
+            ] + SweepCenter.parameters + [AreaOptions.edge, AreaOptions.light] + MaskOptions.parameters,
+            rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try ZoomFilter($0) })
 
     package var isIdentity: Bool { amount == 0 }

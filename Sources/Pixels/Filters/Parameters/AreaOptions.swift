@@ -8,16 +8,21 @@ package struct AreaOptions: Hashable, Sendable {
     /// Whether the output grows by the filter's reach (`extent: expand`).
     package let expands: Bool
     package let light: Light
-    package let within: Region?
+    /// Nil for the whole picture.
+    package let masking: MaskOptions?
 
-    package init(_ arguments: FilterArguments) throws(FilterError) {
+    /// - Parameter masks: the parameters of ``MaskOptions`` that the filter takes.
+    /// - Throws: ``FilterError``, or the errors of the source of pictures.
+    package init(
+        _ arguments: FilterArguments, masks: [ParameterDescriptor] = MaskOptions.parameters
+    ) throws {
         edge = Edge(rawValue: try arguments.word("edge")) ?? .clamp
         expands = arguments.isWord("extent") ? try arguments.word("extent") == "expand" : false
         light = Light(rawValue: try arguments.word("light")) ?? .encoded
-        within = try arguments.region("within")
+        masking = try MaskOptions(arguments, of: masks)
     }
 
-    package static let parameters = [edge, extent, light, within]
+    package static let parameters = [edge, extent, light] + MaskOptions.parameters
 
     package static let edge = ParameterDescriptor(
         "edge", .choice(Edge.allCases.map(\.rawValue)), fallback: .word("clamp"),
@@ -38,14 +43,16 @@ package struct AreaOptions: Hashable, Sendable {
             "Chooses what is filtered. 'encoded' means the stored values, and 'linear' means linear "
             + "light")
 
-    /// Point filters have this parameter, too.
-    package static let within = ParameterDescriptor(
-        "within", .region, summary: "Limits the filter to this part of the picture, and blends at its border")
+    package static let rules = rules(with: MaskOptions.parameters)
 
-    package static let rules: [ParameterRule] = [
-        .implies(parameter: "extent", value: "expand", other: "edge", required: "transparent"),
-        .excludes(parameter: "extent", value: "expand", other: "within"),
-    ]
+    /// The rules of a filter that can grow.
+    ///
+    /// - Parameter masks: the parameters of ``MaskOptions`` that the filter takes.
+    package static func rules(with masks: [ParameterDescriptor]) -> [ParameterRule] {
+        [.implies(parameter: "extent", value: "expand", other: "edge", required: "transparent")]
+            + MaskOptions.limits(of: masks).map { .excludes(parameter: "extent", value: "expand", other: $0) }
+            + MaskOptions.rules(of: masks)
+    }
 }
 
 extension AreaOptions {
@@ -79,8 +86,8 @@ extension AreaOptions {
         return changed.isEmpty ? output : output.union(reading(changed))
     }
 
-    /// The region where the filter applies, in coordinates.
-    package func mask(in input: PixelRect) -> RoundedRect? { within.map { RoundedRect($0, in: input) } }
+    /// Where the filter applies, in coordinates.
+    package func mask(in input: PixelRect) -> Mask? { masking?.mask(in: input) }
 }
 
 extension RoundedRect {

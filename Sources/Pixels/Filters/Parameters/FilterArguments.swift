@@ -52,11 +52,12 @@ package struct FilterArguments: Sendable {
     }
 
     /// Nil when the parameter is absent.
-    package func region(_ name: String) throws(FilterError) -> Region? {
+    package func regions(_ name: String) throws(FilterError) -> RegionSet? {
         switch values[name] {
         case nil: nil
-        case .region(let value): value
-        case let other: throw unexpected(other, name, "a region")
+        case .region(let value): RegionSet([value])
+        case .regions(let value): value
+        case let other: throw unexpected(other, name, "regions")
         }
     }
 
@@ -114,6 +115,11 @@ package struct FilterArguments: Sendable {
     }
 
     /// Nil when the parameter is absent.
+    package func optionalLength(_ name: String) throws(FilterError) -> Length? {
+        values[name] == nil ? nil : try length(name)
+    }
+
+    /// Nil when the parameter is absent.
     package func optionalNumber(_ name: String) throws(FilterError) -> Double? {
         values[name] == nil ? nil : try number(name)
     }
@@ -122,6 +128,9 @@ package struct FilterArguments: Sendable {
     package func optionalColor(_ name: String) throws(FilterError) -> BackgroundColor? {
         values[name] == nil ? nil : try color(name)
     }
+
+    /// Whether the parameter has a value.
+    package func has(_ name: String) -> Bool { values[name] != nil }
 
     /// Whether the parameter's value is a word.
     package func isWord(_ name: String) -> Bool {
@@ -171,7 +180,13 @@ struct ArgumentCheck {
             try check(length.amount, name, -limit.most(of: length), limit.most(of: length))
         case (.distance, .length(let length)):
             try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
-        case (.region, .region(let region)):
+        case (.regions, .regions(let set)):
+            for region in set.regions { try check(region, name) }
+            if let size = set.size {
+                try check(Double(min(size.width, size.height)), name, 1, 1e9)
+                try check(Double(max(size.width, size.height)), name, 1, 1e9)
+            }
+        case (.regions, .region(let region)):
             try check(region, name)
         case (.path, .path(let positions)):
             guard positions.count >= 2 else {
@@ -224,6 +239,13 @@ struct ArgumentCheck {
                 if given[parameter] != nil, let other = others.first(where: { given[$0] != nil }) {
                     throw error(.conflict(parameter: parameter, value: nil, other: other))
                 }
+            case .belongs(let parameter, let others):
+                let fallback = descriptor.parameters.first { $0.name == parameter }?.fallback
+                guard given[parameter] == nil || given[parameter] == fallback
+                    || others.contains(where: { given[$0] != nil })
+                else {
+                    throw error(.missing(parameter: others.joined(separator: "' or '")))
+                }
             case .implies, .excludes, .needs:
                 break
             }
@@ -247,7 +269,7 @@ struct ArgumentCheck {
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .boolean: "true or false"
         case .text: "text"
-        case .region: "{x, y, width, height, corner_radius}"
+        case .regions: "{x, y, width, height, corner_radius}, or a list of them"
         case .path: "a list of at least two places {x, y}"
         case .numbers(let ranges): "{" + ranges.map(\.name).joined(separator: ", ") + "}"
         case .color: "a colour"

@@ -22,7 +22,7 @@ public struct Box: Blur, RunningBlur, LevelChoosing {
 
     /// See ``Gaussian/render(_:light:within:into:)``.
     public func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         if source.isWholeWords(light, destination) {

@@ -7,7 +7,7 @@ extension KernelSource {
     ///
     /// - Parameter body: writes all rows.
     func renderBytes(
-        within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
+        within mask: Mask?, on level: CPULevel, into destination: inout AnyRaster,
         _ body: (ByteSource, RowWriter<UInt8>) -> Void
     ) {
         render(within: mask, into: &destination) { renderBytes(on: level, into: &$0, body) }

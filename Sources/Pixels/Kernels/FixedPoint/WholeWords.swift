@@ -14,7 +14,7 @@ extension KernelSource {
     ///
     /// - Parameter body: writes all rows.
     func renderWords(
-        within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
+        within mask: Mask?, on level: CPULevel, into destination: inout AnyRaster,
         _ body: (WordSource, RowWriter<UInt16>) -> Void
     ) {
         render(within: mask, into: &destination) { destination in

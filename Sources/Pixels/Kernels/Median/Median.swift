@@ -26,7 +26,7 @@ public struct Median: Blur, LevelChoosing {
     /// See ``Gaussian/render(_:light:within:into:)``. If all 8-bit pixels are opaque, a faster method with the same results is
     /// used.
     public func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         guard radius > 0 else { return source.copyPixels(to: &destination) }

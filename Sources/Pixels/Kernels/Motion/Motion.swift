@@ -35,7 +35,7 @@ public struct Motion: Blur, LevelChoosing {
     ///   - source: a source whose tables cover the destination, and the halo of the part that the mask may cover.
     ///   - mask: the area to blur; pixels outside of it keep their bytes. Nil is everywhere.
     public func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         let operations = RowOperations.of(level)
@@ -58,7 +58,7 @@ public struct Motion: Blur, LevelChoosing {
     private static let fewTaps = 12
 
     private func renderFloats(
-        _ source: KernelSource, _ light: Light, _ mask: RoundedRect?, _ operations: RowOperations,
+        _ source: KernelSource, _ light: Light, _ mask: Mask?, _ operations: RowOperations,
         into destination: inout AnyRaster
     ) {
         if let plateau {

@@ -28,7 +28,7 @@ package struct Spin: Sendable, LevelChoosing {
 
     /// Blurs into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.
     package func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, within: mask) { needed(for: $0) }
         Sweep(self, RowOperations.of(level)).render(source, light: light, within: mask, into: &destination)

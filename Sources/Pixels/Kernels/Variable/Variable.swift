@@ -36,7 +36,7 @@ package struct Variable: Sendable, LevelChoosing {
     ///   - source: a source whose tables cover the destination, and the halo around the part that the mask may cover.
     ///   - extent: the rectangle over which strengths are spread.
     package func render(
-        _ source: KernelSource, extent: PixelRect, light: Light, within mask: RoundedRect? = nil,
+        _ source: KernelSource, extent: PixelRect, light: Light, within mask: Mask? = nil,
         into destination: inout AnyRaster
     ) {
         let area = mask.map { $0.bounds(in: destination.rect) } ?? destination.rect

@@ -59,12 +59,12 @@ public struct KernelSource: Sendable {
 
 extension KernelSource {
     /// Traps unless the tables cover everything that a blur reads and writes, because the loops rely on it.
-    func checkCoverage(of destination: AnyRaster, halo: Halo, within mask: RoundedRect?) {
+    func checkCoverage(of destination: AnyRaster, halo: Halo, within mask: Mask?) {
         checkCoverage(of: destination, within: mask) { $0.expanded(by: halo) }
     }
 
     /// - Parameter reading: returns the rectangle that is read for a changed rectangle.
-    func checkCoverage(of destination: AnyRaster, within mask: RoundedRect?, reading: (PixelRect) -> PixelRect) {
+    func checkCoverage(of destination: AnyRaster, within mask: Mask?, reading: (PixelRect) -> PixelRect) {
         let own = raster.layout
         precondition(
             destination.layout == own || destination.layout == own.addingAlpha, "a filter may add alpha, nothing else")

@@ -12,14 +12,14 @@ package protocol WorkingKernel: Sendable {
 extension WorkingKernel {
     /// Writes every pixel of `destination`; see ``Gaussian/render(_:light:within:into:)`` for the parameters.
     package func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster
+        _ source: KernelSource, light: Light, within mask: Mask?, into destination: inout AnyRaster
     ) {
         let reader = PixelReader(source, layout: destination.layout, light: light)
         let area = destination.rect
         if let mask {
             source.copyPixels(to: &destination)
             var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
-            apply(reader, area: mask.bounds(in: area), to: &sink)
+            for part in mask.parts(in: area) { apply(reader, area: part, to: &sink) }
             destination = sink.raster
         } else {
             var sink = PixelWriter(destination.take(), like: reader)
@@ -115,7 +115,7 @@ public protocol Blur: Sendable {
     var halo: Halo { get }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
-    func render(_ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster)
+    func render(_ source: KernelSource, light: Light, within mask: Mask?, into destination: inout AnyRaster)
 }
 
 extension Blur {

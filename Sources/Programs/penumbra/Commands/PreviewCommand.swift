@@ -118,7 +118,16 @@ struct PreviewCommand: AsyncParsableCommand {
             }
             let (labels, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
             let input = try self.input(spec, catalog)
-            let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
+            let regions = try RegionLookup(
+                specs.reduce(spec.allFilters) { $0 + $1.allFilters }, inputs: [input], shownFrom: currentFolder())
+            func chain(_ filters: [FilterInvocation]) throws -> [FilterInvocation] {
+                do throws(FrameFailure) {
+                    return try regions.resolved(filters, for: input)
+                } catch {
+                    throw FarmError(.someFailed, error.message)
+                }
+            }
+            let outputs = try spec.outputs.indices.map { try outputSpec(spec, $0, input, catalog, chain) }
             let target = output.map(PreviewTarget.init)
             let display = try output == nil ? PreviewDisplay() : nil
             let path = try target?.temporaryPath(showing: input, of: spec, catalog) ?? display?.path ?? ""
@@ -129,7 +138,7 @@ struct PreviewCommand: AsyncParsableCommand {
             let color = specs.contains { $0.color == .srgb } ? .srgb : spec.color
             let task = PreviewTask(
                 input: InputSpec(path: input.path, bytes: input.bytes, maxPixels: spec.maxPixels, color: color),
-                chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].shownChain },
+                chains: try specs.map { try chain($0.chain + $0.outputs[outputNumber - 1].shownChain) },
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
                 comparison: compare, fileFormat: named ?? display?.format ?? "png", path: path,
@@ -228,14 +237,19 @@ extension PreviewCommand {
     }
 
     /// An output with its whole chain.
-    private func outputSpec(_ spec: JobSpec, _ index: Int, _ input: InputFile, _ catalog: Catalog) -> OutputSpec {
+    ///
+    /// - Parameter resolved: fills in the regions of the picture.
+    private func outputSpec(
+        _ spec: JobSpec, _ index: Int, _ input: InputFile, _ catalog: Catalog,
+        _ resolved: ([FilterInvocation]) throws -> [FilterInvocation]
+    ) throws -> OutputSpec {
         let output = spec.outputs[index]
         let naming = OutputNaming(spec, date: "")
         let name = naming.path(output.template, for: input, index: 1, page: 0, measures: nil)
         // If the format can only be read, the preview shows the pixels that PNG would hold.
         let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
         return OutputSpec(
-            chain: spec.chain + output.shownChain, format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
+            chain: try resolved(spec.chain + output.shownChain), format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
             save: output.save)
     }
 

@@ -17,6 +17,12 @@ package enum FilterProblem: Hashable, Sendable {
     // Parameters.
     case givenTwice(parameter: String, names: [String])
     case emptyRegion(side: String)
+    case tooManyRegions(parameter: String, most: Int)
+    /// `{date}` in the path of a file with regions.
+    case fieldOfRegionFile
+    /// `reason` says why the file at `path` cannot be used.
+    case regionFileUnusable(path: String, whole: String, reason: String)
+    case lonely(parameter: String, others: [String])
     case implied(parameter: String, value: String, other: String, required: String, found: String)
     case excluded(parameter: String, value: String, other: String)
     case replaced(parameter: String, other: String)
@@ -77,6 +83,21 @@ extension FilterProblem {
                 remedy: "remove one of them")
         case .emptyRegion(let side):
             Words("the region's '\(side)' must be more than 0", remedy: "write a length such as 200 or 50%")
+        case .tooManyRegions(let parameter, let most):
+            Words("'\(parameter)' has more than \(most) regions", remedy: "use a mask: a picture that is white there")
+        case .fieldOfRegionFile:
+            Words(
+                "the path of a file with regions has the fields {dir}, {stem} and {ext}, and no others",
+                remedy: "write from: faces/{stem}.json, or one file for all pictures")
+        case .regionFileUnusable(let path, let whole, let reason):
+            Words(
+                "the file with regions, \(path.quoted): \(reason)",
+                remedy: "write the path of a JSON file that Penumbra can read"
+                    + (path == whole ? "" : "; this one leads to \(whole)"))
+        case .lonely(let parameter, let others):
+            Words(
+                "'\(parameter)' has no effect without \(others.map { "'\($0)'" }.alternatives)",
+                remedy: "add one of them, or remove it")
         case .implied(let parameter, let value, let other, let required, let found):
             Words(
                 "'\(parameter): \(value)' needs '\(other): \(required)', not '\(found)'",

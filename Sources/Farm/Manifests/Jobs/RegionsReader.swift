@@ -1,0 +1,103 @@
+import Catalogs
+import JobModel
+
+/// Reads a region, a list of regions, or `{from: faces.json}`: a file with the regions of each picture.
+struct RegionsReader {
+    let pictures: PictureLookup
+
+    /// More regions are a mistake, and would take long.
+    static let most = 10_000
+
+    var regions: ValueReader<ParameterValue> {
+        ValueReader { node, name, log in
+            switch node.content {
+            case .sequence(let items): list(of: items, node, name, log)
+            case .mapping(let mapping) where mapping.entries.contains { $0.key == "from" }: file(node, name, log)
+            case .mapping, .scalar, .unreadable:
+                ValueReader<Region>.region.read(node, for: name, log: log).map(ParameterValue.region)
+            }
+        }
+    }
+
+    private func list(
+        of items: [SyntaxNode], _ node: SyntaxNode, _ name: String, _ log: DiagnosticLog
+    ) -> ParameterValue? {
+        guard !items.isEmpty else {
+            log.error(.value(.emptyList(name: name)), at: node.span)
+            return nil
+        }
+        guard items.count <= Self.most else {
+            log.error(.filter(.tooManyRegions(parameter: name, most: Self.most)), at: node.span)
+            return nil
+        }
+        let regions = items.enumerated().map { index, item in
+            ValueReader<Region>.region.read(item, for: "\(name)[\(index)]", log: log)
+        }
+        let present = regions.compactMap(\.self)
+        guard present.count == regions.count else { return nil }
+        return present.count == 1 ? .region(present[0]) : .regions(RegionSet(present))
+    }
+
+    private func file(_ node: SyntaxNode, _ name: String, _ log: DiagnosticLog) -> ParameterValue? {
+        guard var reader = MappingReader(node, of: "'\(name)'", example: "{from: faces.json}", log: log) else {
+            return nil
+        }
+        let path = reader.required("from", path, example: "faces.json")
+        let categories = reader.value("categories", .list(of: .nonEmptyText), default: [])
+        let grow = reader.value("grow", .boundedLength(isSize: false, from: 0), default: .pixels(0))
+        let radius = reader.value("corner_radius", .boundedLength(isSize: false, from: 0), default: .pixels(0))
+        let unlisted = reader.value("unlisted", .choice, default: RegionFile.Unlisted.fail)
+        reader.finish(aliases: ["file": "from", "path": "from", "category": "categories", "padding": "grow"])
+        return path.map { path in
+            .regionFile(
+                RegionFile(
+                    path: path, categories: categories, grow: grow, cornerRadius: radius, unlisted: unlisted))
+        }
+    }
+
+    /// The absolute path of the file. With fields, each picture has its own, and nobody looks for them before the pictures are known.
+    private var path: ValueReader<String> {
+        ValueReader { node, name, log in
+            guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }
+            do throws(Diagnostic) {
+                let pieces = try TemplateParser.pieces(of: node, text: text)
+                let fields = pieces.filter { if case .field = $0 { true } else { false } }
+                guard fields.allSatisfy({ RegionFile.fields.contains($0) }) else {
+                    throw Diagnostic(.filter(.fieldOfRegionFile), at: node.span)
+                }
+                let (path, trouble) = pictures.inspect(text, pictures.folder)
+                if fields.isEmpty, let trouble {
+                    throw Diagnostic(
+                        .filter(.regionFileUnusable(path: text, whole: path, reason: trouble)), at: node.span)
+                }
+                return path
+            } catch {
+                log.add(error)
+                return nil
+            }
+        }
+    }
+}
+
+extension RegionFile {
+    /// The fields that a path may have.
+    static let fields: [OutputTemplate.Piece] = [.field(.dir), .field(.stem), .field(.ext)]
+}
+
+extension ValueReader where Value == Region {
+    /// `{x, y, width, height, corner_radius}`. All but the last are required.
+    static var region: ValueReader {
+        ValueReader { node, name, log in
+            let example = "{x: 10%, y: 10%, width: 50%, height: 50%}"
+            guard var reader = MappingReader(node, of: "'\(name)'", example: example, log: log) else { return nil }
+            let x = reader.required("x", .boundedLength(isSize: false), example: "10%")
+            let y = reader.required("y", .boundedLength(isSize: false), example: "10%")
+            let width = reader.required("width", .boundedLength(isSize: true), example: "50%")
+            let height = reader.required("height", .boundedLength(isSize: true), example: "50%")
+            let radius = reader.value("corner_radius", .boundedLength(isSize: false, from: 0), default: .pixels(0))
+            reader.finish(aliases: ["w": "width", "h": "height", "radius": "corner_radius", "left": "x", "top": "y"])
+            guard let x, let y, let width, let height else { return nil }
+            return Region(x: x, y: y, width: width, height: height, cornerRadius: radius)
+        }
+    }
+}

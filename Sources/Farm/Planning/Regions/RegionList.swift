@@ -1,0 +1,314 @@
+package import Catalogs
+import JobModel
+
+/// The regions of pictures, as a program that finds faces writes them, or a person.
+///
+/// There are three forms of JSON:
+/// - COCO: `{"images": […], "annotations": […], "categories": […]}`;
+/// - pictures by name: `{"photos/a.jpg": [[x, y, width, height], …], …}`;
+/// - for a file of a single picture, the list alone: `[[x, y, width, height], …]`.
+///
+/// In the last two, a region may also be `{"x": 1, "y": 2, "width": 3, "height": 4, "category": "face"}`, and a picture may be
+/// `{"width": 4000, "height": 3000, "regions": […]}`, with the size of the picture that the regions were found in. Keys that have no meaning
+/// here, such as scores, are skipped.
+package struct RegionList: Sendable {
+    /// A problem of the whole file, or of one picture in it.
+    package struct Problem: Error, Hashable, Sendable {
+        package let reason: String
+        package let remedy: String
+
+        package init(reason: String, remedy: String) {
+            self.reason = reason
+            self.remedy = remedy
+        }
+    }
+
+    package typealias Regions = Result<RegionSet, Problem>
+
+    /// By the last component of the listed name.
+    private let entries: [String: [Entry]]
+    /// The regions if the file names no pictures.
+    private let only: Regions?
+    /// For each entry, the pictures that take their regions from it.
+    private let takers: [Int: [String]]
+
+    private struct Entry: Sendable {
+        let index: Int
+        /// As it was written.
+        let name: String
+        let components: [String]
+        let regions: Regions
+    }
+
+    /// - Parameters:
+    ///   - options: how the regions are used.
+    ///   - folder: where relative names start.
+    ///   - inputs: the absolute paths of all pictures of the job. One name must not stand for several.
+    /// - Throws: a problem of the whole file.
+    package init(
+        _ text: [UInt8], options: RegionFile, folder: String, inputs: [String]
+    ) throws(Problem) {
+        let value: JSONValue
+        do {
+            value = try JSONScanner.value(of: text)
+        } catch {
+            throw Problem(reason: "it is no JSON: byte \(error.column) does not fit", remedy: "export it again")
+        }
+        let found = try RegionListReader(options: options).pictures(in: value)
+        switch found {
+        case .one(let regions): (only, entries, takers) = (regions, [:], [:])
+        case .named(let pictures):
+            let entries = pictures.enumerated().map { index, picture in
+                Entry(
+                    index: index, name: picture.name, components: Self.components(picture.name, in: folder),
+                    regions: picture.regions)
+            }
+            let byName = Dictionary(grouping: entries) { $0.components.last ?? "" }
+            let taken = inputs.compactMap { input in
+                Self.longest(of: byName, for: input).first.map { (entry: $0.index, input: input) }
+            }
+            takers = Dictionary(grouping: taken, by: \.entry).mapValues { $0.map(\.input) }
+            (only, self.entries) = (nil, byName)
+        }
+    }
+
+    /// Whether the file has the regions of one picture, which it does not name.
+    package var isOfOnePicture: Bool { only != nil }
+
+    /// The regions of a picture. Nil if the file does not list it.
+    ///
+    /// - Parameter path: absolute.
+    package func regions(of path: String) -> Regions? {
+        if let only { return only }
+        let fitting = Self.longest(of: entries, for: path)
+        guard let entry = fitting.first else { return nil }
+        if fitting.count > 1 {
+            return .failure(Problem(reason: "lists \(Self.quoted(entry.name)) twice", remedy: "merge the two"))
+        }
+        let takers = takers[entry.index] ?? []
+        if let other = takers.first(where: { $0 != path }) {
+            return .failure(
+                Problem(
+                    reason: "has \(Self.quoted(entry.name)), which may be this picture or \(PathText.visible(other))",
+                    remedy: "write names with their folders"))
+        }
+        return entry.regions
+    }
+
+    /// A listed name with the same last component in another folder.
+    package func nearName(of path: String) -> String? {
+        (PathText.components(path).last.flatMap { entries[$0] } ?? []).first.map { Self.quoted($0.name) }
+    }
+
+    /// The entries whose names are the end of the path, if no other one is longer.
+    private static func longest(of entries: [String: [Entry]], for path: String) -> [Entry] {
+        let components = PathText.components(path)
+        let fitting = (components.last.flatMap { entries[$0] } ?? []).filter {
+            components.suffix($0.components.count) == $0.components[...]
+        }
+        let most = fitting.map(\.components.count).max() ?? 0
+        return fitting.filter { $0.components.count == most }
+    }
+
+    /// An absolute name has all of its components, and `./a.jpg` and `../a.jpg` start from the folder.
+    private static func components(_ name: String, in folder: String) -> [String] {
+        let isPlaced = PathNames.isAbsolute(name) || name.hasPrefix("./") || name.hasPrefix("../")
+        return PathText.components(isPlaced ? PathText.normalized(name, in: folder) : name)
+    }
+
+    private static func quoted(_ name: String) -> String { "'\(VisibleText.line(name))'" }
+}
+
+/// Reads the forms of ``RegionList``.
+private struct RegionListReader {
+    typealias Problem = RegionList.Problem
+
+    enum Found {
+        case one(RegionList.Regions)
+        case named([(name: String, regions: RegionList.Regions)])
+    }
+
+    let options: RegionFile
+
+    func pictures(in value: JSONValue) throws(Problem) -> Found {
+        switch value {
+        case .list: return .one(regions(value))
+        case .object(let members):
+            if value["images"] != nil, value["annotations"] != nil { return .named(try coco(value)) }
+            if value["regions"] != nil { return .one(regions(value)) }
+            return .named(members.map { ($0.key, regions($0.value)) })
+        case .null, .truth, .number, .text:
+            throw Problem(
+                reason: "it has neither a list of regions nor names of pictures",
+                remedy: #"write {"photo.jpg": [[x, y, width, height]]}, or export COCO"#)
+        }
+    }
+
+    // MARK: Rectangles by name
+
+    private func regions(_ value: JSONValue) -> RegionList.Regions {
+        Result { () throws(Problem) in
+            guard case .object = value else { return try set(of: value, size: nil) }
+            guard let list = value["regions"] else { throw odd("has no 'regions'") }
+            return try set(of: list, size: try size(of: value))
+        }
+    }
+
+    private func set(of list: JSONValue, size: PictureSize?) throws(Problem) -> RegionSet {
+        guard case .list(let items) = list else { throw odd("has no list of regions") }
+        var regions: [Region] = []
+        for (index, item) in items.enumerated() {
+            let (sides, category) = try rectangle(item, number: index + 1)
+            if isMeant(category) { regions.append(try region(sides, number: index + 1)) }
+        }
+        return RegionSet(regions, of: size)
+    }
+
+    private func rectangle(_ item: JSONValue, number: Int) throws(Problem) -> (sides: [Double], category: String?) {
+        let sides: [JSONValue?]
+        var category: String?
+        switch item {
+        case .list(let numbers): sides = numbers
+        case .object:
+            sides = ["x", "y", "width", "height"].map { item[$0] }
+            if case .text(let name)? = item["category"] { category = name }
+        case .null, .truth, .number, .text: sides = []
+        }
+        let numbers = sides.compactMap { $0?.double }
+        guard numbers.count == 4, sides.count == 4 else {
+            throw odd("region \(number) is not [x, y, width, height] in pixels")
+        }
+        return (numbers, category)
+    }
+
+    /// Regions without a category always count.
+    private func isMeant(_ category: String?) -> Bool {
+        category.map { options.categories.isEmpty || options.categories.contains($0) } ?? true
+    }
+
+    /// - Parameter sides: left, top, width and height.
+    private func region(_ sides: [Double], number: Int) throws(Problem) -> Region {
+        let (width, height) = (sides[2], sides[3])
+        guard width > 0, height > 0, sides.allSatisfy({ $0.magnitude <= LengthLimit.widest.pixels }) else {
+            throw odd("region \(number) has the size \(Self.text(width)) × \(Self.text(height))")
+        }
+        let (across, down) = (growth(of: width), growth(of: height))
+        return Region(
+            x: .pixels(sides[0] - across), y: .pixels(sides[1] - down), width: .pixels(width + 2 * across),
+            height: .pixels(height + 2 * down), cornerRadius: options.cornerRadius)
+    }
+
+    private func growth(of side: Double) -> Double {
+        switch options.grow {
+        case .pixels(let pixels): pixels
+        case .percent(let percent): percent * side / 100
+        }
+    }
+
+    private func size(of value: JSONValue) throws(Problem) -> PictureSize? {
+        guard value["width"] != nil || value["height"] != nil else { return nil }
+        guard let width = value["width"]?.int, let height = value["height"]?.int, width > 0, height > 0,
+            max(width, height) <= 1 << 30
+        else { throw odd("has a 'width' or a 'height' that is no number of pixels") }
+        return PictureSize(width: width, height: height)
+    }
+
+    private func odd(_ reason: String) -> Problem { Problem(reason: reason, remedy: "correct it") }
+
+    private static func text(_ number: Double) -> String {
+        number == number.rounded() && number.magnitude < 1e15 ? String(Int(number)) : String(number)
+    }
+
+    // MARK: COCO
+
+    private func coco(_ value: JSONValue) throws(Problem) -> [(name: String, regions: RegionList.Regions)] {
+        let categories = try categories(value["categories"])
+        var names: [(id: String, name: String, size: Result<PictureSize?, Problem>)] = []
+        for (index, image) in try items(value["images"], "images").enumerated() {
+            guard let id = image["id"]?.identity, case .text(let name)? = image["file_name"] else {
+                throw odd("its image \(index + 1) has no 'id' or no 'file_name'")
+            }
+            names.append((id, name, Result { () throws(Problem) in try size(of: image) }))
+        }
+        let known = Set(names.map(\.id))
+        guard known.count == names.count else { throw odd("two of its images have the same 'id'") }
+        var found: [String: [JSONValue]] = [:]
+        for (index, annotation) in try items(value["annotations"], "annotations").enumerated() {
+            // A face whose picture is not known might stay sharp.
+            guard let id = annotation["image_id"]?.identity, known.contains(id) else {
+                throw odd("its annotation \(index + 1) belongs to no image")
+            }
+            found[id, default: []].append(annotation)
+        }
+        return names.map { id, name, size in
+            let regions = Result { () throws(Problem) in
+                try set(ofAnnotations: found[id] ?? [], categories, size: try size.get())
+            }
+            return (name, regions)
+        }
+    }
+
+    private func set(
+        ofAnnotations annotations: [JSONValue], _ categories: [String: String], size: PictureSize?
+    ) throws(Problem) -> RegionSet {
+        var regions: [Region] = []
+        for (index, annotation) in annotations.enumerated() {
+            guard case .list(let numbers)? = annotation["bbox"], numbers.count == 4 else {
+                throw odd("annotation \(index + 1) of this picture has no 'bbox'")
+            }
+            guard isMeant(annotation["category_id"]?.identity.flatMap { categories[$0] }) else { continue }
+            let sides = numbers.compactMap(\.double)
+            guard sides.count == 4 else { throw odd("annotation \(index + 1) of this picture has no numbers in its 'bbox'") }
+            regions.append(try region(sides, number: index + 1))
+        }
+        return RegionSet(regions, of: size)
+    }
+
+    /// The names of the categories by their numbers.
+    ///
+    /// - Throws: a problem if the file has none of the categories that are asked for: a misspelt one would leave all of its regions sharp.
+    private func categories(_ list: JSONValue?) throws(Problem) -> [String: String] {
+        var names: [String: String] = [:]
+        for category in try list.map({ (list) throws(Problem) in try items(list, "categories") }) ?? [] {
+            if let id = category["id"]?.identity, case .text(let name)? = category["name"] { names[id] = name }
+        }
+        let known = Set(names.values)
+        if let missing = options.categories.first(where: { !known.contains($0) }) {
+            throw Problem(
+                reason: "it has no category '\(VisibleText.line(missing))'",
+                remedy: known.isEmpty
+                    ? "leave 'categories' out"
+                    : "its categories are \(known.sorted().map { VisibleText.line($0) }.joined(separator: ", "))")
+        }
+        return names
+    }
+
+    private func items(_ value: JSONValue?, _ name: String) throws(Problem) -> [JSONValue] {
+        guard case .list(let items)? = value else { throw odd("its '\(name)' is no list") }
+        return items
+    }
+}
+
+extension JSONValue {
+    /// The value of a key of an object. If there are several, the last one.
+    fileprivate subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.key == key }?.value
+    }
+
+    fileprivate var double: Double? {
+        guard case .number(let text) = self, let number = Double(text), number.isFinite else { return nil }
+        return number
+    }
+
+    fileprivate var int: Int? { double.flatMap { Int(exactly: $0) } }
+
+    /// A number or a text that identifies something.
+    fileprivate var identity: String? {
+        switch self {
+        case .number(let text): int.map(String.init) ?? text
+        case .text(let text): "\"\(text)\""
+        case .null, .truth, .list, .object: nil
+        }
+    }
+}

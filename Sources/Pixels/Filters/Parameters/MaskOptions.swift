@@ -1,0 +1,131 @@
+package import Catalogs
+package import Geometry
+package import Kernels
+import Raster
+
+/// The parameters that limit a filter to a part of the picture: `within`, `mask` and what belongs to them.
+package struct MaskOptions: Hashable, Sendable {
+    /// Nil for the whole picture. Without any region, the filter changes nothing.
+    private let regions: RegionSet?
+    private let picture: GrayPicture?
+    /// Where the corner of the picture lies. Nil if it is spread over the input.
+    private let place: Point?
+    private let isInverted: Bool
+    /// The standard deviation in pixels.
+    private let feather: Double
+
+    /// Nil if the filter applies to the whole picture.
+    ///
+    /// - Parameter parameters: those that the filter takes.
+    /// - Throws: ``FilterError``, or the errors of the source of pictures.
+    package init?(_ arguments: FilterArguments, of parameters: [ParameterDescriptor] = Self.parameters) throws {
+        let names = Set(parameters.map(\.name))
+        func isTaken(_ parameter: ParameterDescriptor) -> Bool { names.contains(parameter.name) }
+        regions = isTaken(Self.within) ? try arguments.regions(Self.within.name) : nil
+        picture = isTaken(Self.mask) ? try arguments.picture(Self.mask.name) : nil
+        if isTaken(Self.maskX), arguments.has(Self.maskX.name) || arguments.has(Self.maskY.name) {
+            place = Point(
+                x: try arguments.optionalLength(Self.maskX.name) ?? .pixels(0),
+                y: try arguments.optionalLength(Self.maskY.name) ?? .pixels(0))
+        } else {
+            place = nil
+        }
+        isInverted = isTaken(Self.inverted) ? try arguments.boolean(Self.inverted.name) : false
+        feather = isTaken(Self.feather) ? try arguments.number(Self.feather.name) : 0
+        if regions == nil, picture == nil { return nil }
+    }
+
+    /// How much of each pixel changes.
+    package func mask(in input: PixelRect) -> Mask {
+        Mask(
+            regions: regions?.placed(in: input), picture: picture.map { placed($0, in: input) },
+            isInverted: isInverted, feather: feather)
+    }
+
+    private func placed(_ picture: GrayPicture, in input: PixelRect) -> PlacedPicture {
+        guard let place else { return PlacedPicture(picture, over: input) }
+        return PlacedPicture(
+            picture, x: Self.pixel(place.x.coordinate(along: input.columns)),
+            y: Self.pixel(place.y.coordinate(along: input.rows)))
+    }
+
+    /// The nearest whole pixel. Places beyond all pictures are as good as this far away.
+    private static func pixel(_ coordinate: Double) -> Int { Int(min(max(coordinate, -1e9), 1e9).rounded()) }
+}
+
+extension RegionSet {
+    /// The regions as shapes, in coordinates.
+    package func placed(in input: PixelRect) -> [RoundedRect] {
+        guard let size else { return regions.map { RoundedRect($0, in: input) } }
+        let scale = (x: Double(input.width) / Double(size.width), y: Double(input.height) / Double(size.height))
+        return regions.map { region in
+            RoundedRect(
+                Region(
+                    x: region.x.scaled(by: scale.x), y: region.y.scaled(by: scale.y),
+                    width: region.width.scaled(by: scale.x), height: region.height.scaled(by: scale.y),
+                    cornerRadius: region.cornerRadius.scaled(by: min(scale.x, scale.y))), in: input)
+        }
+    }
+
+    /// Whether `input` has other proportions than the picture in which the regions were found, as after a turn or a crop. Whole pixels
+    /// may be rounded.
+    package func isOfOtherShape(than input: PixelRect) -> Bool {
+        guard let size else { return false }
+        let difference = input.width * size.height - input.height * size.width
+        return difference.magnitude > UInt(2 * max(size.width, size.height, input.width, input.height))
+    }
+}
+
+extension Length {
+    fileprivate func scaled(by factor: Double) -> Length {
+        if case .pixels(let pixels) = self { .pixels(pixels * factor) } else { self }
+    }
+}
+
+extension MaskOptions {
+    package static let parameters = [within, mask, maskX, maskY] + softened
+    /// For a filter whose own parameter is called `mask`.
+    package static let parametersWithoutMask = [within] + softened
+    private static let softened = [inverted, feather]
+
+    package static let within = ParameterDescriptor(
+        "within", .regions,
+        summary: "Limits the filter to this part of the picture, or to several, and blends at their borders")
+
+    private static let mask = ParameterDescriptor(
+        "mask", .picture,
+        summary: "Names a picture that limits the filter. It applies fully where that picture is white, and not at all where it is black")
+
+    private static let maskX = ParameterDescriptor(
+        "mask_x", .length(),
+        summary: "Sets the left side of the mask, which keeps its size then. Without it, the mask is spread over the picture")
+
+    private static let maskY = ParameterDescriptor("mask_y", .length(), summary: "Sets the top side of the mask")
+
+    private static let inverted = ParameterDescriptor(
+        "inverted", .boolean, fallback: .boolean(false),
+        summary: "Applies the filter to everything that 'within' and 'mask' leave out")
+
+    private static let feather = ParameterDescriptor(
+        "feather", .number(minimum: 0, maximum: 1000), fallback: .number(0), unit: "px",
+        summary: "Softens the border of 'within' and 'mask'. It is the standard deviation of a Gaussian")
+
+    /// The names of the parameters that limit a filter, among these.
+    package static func limits(of parameters: [ParameterDescriptor]) -> [String] {
+        [within, mask].map(\.name).filter { name in parameters.contains { $0.name == name } }
+    }
+
+    /// Whether a filter with these values changes what its regions leave out.
+    package static func isInverted(_ values: [String: ParameterValue]) -> Bool {
+        values[inverted.name] == .boolean(true)
+    }
+
+    /// The rules of the parameters among these.
+    package static func rules(of parameters: [ParameterDescriptor]) -> [ParameterRule] {
+        let names = Set(parameters.map(\.name))
+        let limits = limits(of: parameters)
+        return [(inverted, limits), (feather, limits), (maskX, [mask.name]), (maskY, [mask.name])]
+            .filter { names.contains($0.0.name) }
+            .map { .belongs(parameter: $0.0.name, to: $0.1) }
+    }
+}
