@@ -8,9 +8,9 @@ package import Raster
 /// Gaussian. Where regions overlap, the coverage is 1 − ∏(1 − cᵢ), as if the filter were applied for each region.
 public struct Mask: Sendable {
     /// Nil for the whole picture.
-    private let regions: [RoundedRect]?
-    private let picture: PlacedPicture?
-    private let isInverted: Bool
+    fileprivate let regions: [RoundedRect]?
+    fileprivate let picture: PlacedPicture?
+    fileprivate let isInverted: Bool
     /// Softens the coverage. Nil if it stays as it is.
     private let softening: Gaussian?
 
@@ -70,57 +70,92 @@ public struct Mask: Sendable {
 
     /// The coverage of the pixels of `area`.
     func coverage(of area: PixelRect) -> MaskCoverage {
-        MaskCoverage(softened: softening.map { softened(area, by: $0) }, sharp: self)
-    }
-
-    private func softened(_ area: PixelRect, by gaussian: Gaussian) -> Raster<UInt16> {
-        let wide = area.expanded(by: gaussian.halo)
+        guard let softening else { return MaskCoverage(area, .sharp(SharpCoverage(self, columns: area.columns))) }
+        let wide = area.expanded(by: softening.halo)
+        let coverage = SharpCoverage(self, columns: wide.columns)
         var sharp = Raster<UInt16>(rect: wide, layout: .gray, repeating: 0)
+        var row = [Double](repeating: 0, count: wide.width)
         for y in wide.rows {
-            for (index, share) in sharpCoverage(columns: wide.columns, y: y).enumerated() {
-                sharp.samples[(y - wide.y) * wide.width + index] = UInt16(share * 65535 + 0.5)
+            coverage.fill(&row, y: y)
+            sharp.samples.withMutableRow { samples in
+                let target = samples + (y - wide.y) * wide.width
+                for index in row.indices { target[unchecked: index] = UInt16(rounding: row[index] * 65535) }
             }
         }
         let source = KernelSource(
             raster: .u16(sharp), columns: AxisTable(range: wide.columns), rows: AxisTable(range: wide.rows))
         var soft = AnyRaster(zeroed: area, layout: .gray, format: .u16)
-        gaussian.render(source, light: .encoded, into: &soft)
+        softening.render(source, light: .encoded, into: &soft)
         guard case .u16(let raster) = soft else { preconditionFailure("a kernel keeps the format") }
-        return raster
-    }
-
-    /// The coverage before it is softened, 0…1.
-    fileprivate func sharpCoverage(columns: Range<Int>, y: Int) -> [Double] {
-        var row = regions.map { Self.coverage(of: $0, columns, y) } ?? [Double](repeating: 1, count: columns.count)
-        picture?.multiply(&row, columns: columns, y: y)
-        if isInverted { for index in row.indices { row[index] = 1 - row[index] } }
-        return row
-    }
-
-    private static func coverage(of regions: [RoundedRect], _ columns: Range<Int>, _ y: Int) -> [Double] {
-        var row = [Double](repeating: 0, count: columns.count)
-        for region in regions {
-            for x in region.bounds(in: PixelRect(columns: columns, rows: y..<y + 1)).columns {
-                let (index, share) = (x - columns.lowerBound, region.coverage(x: x, y: y))
-                row[index] = row[index] == 0 ? share : 1 - (1 - row[index]) * (1 - share)
-            }
-        }
-        return row
+        return MaskCoverage(area, .soft(raster))
     }
 }
 
 /// The coverage of the pixels of a rectangle.
 struct MaskCoverage {
-    /// Nil if the coverage is not softened.
-    fileprivate let softened: Raster<UInt16>?
-    fileprivate let sharp: Mask
+    fileprivate enum Content {
+        case sharp(SharpCoverage)
+        case soft(Raster<UInt16>)
+    }
 
-    /// The covered share of each pixel, 0…1.
-    func row(_ columns: Range<Int>, y: Int) -> [Double] {
-        guard let softened else { return sharp.sharpCoverage(columns: columns, y: y) }
-        let rect = softened.rect
-        let start = (y - rect.y) * rect.width + columns.lowerBound - rect.x
-        return softened.samples[start..<start + columns.count].map { Double($0) / 65535 }
+    let area: PixelRect
+    private let content: Content
+
+    fileprivate init(_ area: PixelRect, _ content: Content) { (self.area, self.content) = (area, content) }
+
+    /// Writes the covered share of each pixel of row `y`, 0…1.
+    func fill(_ row: inout [Double], y: Int) {
+        switch content {
+        case .sharp(let coverage): coverage.fill(&row, y: y)
+        case .soft(let raster):
+            raster.samples.withRow { samples in
+                let shares = samples + (y - area.y) * area.width
+                precondition(row.count <= shares.count, "a row has a share for each pixel")
+                for index in row.indices { row[index] = Double(shares[unchecked: index]) / 65535 }
+            }
+        }
+    }
+}
+
+/// The coverage of some columns before it is softened.
+private struct SharpCoverage {
+    private let mask: Mask
+    private let columns: Range<Int>
+    /// The columns of the picture among them, and its rows.
+    private let shown: Range<Int>
+    private let pictureRows: StrengthRows?
+
+    init(_ mask: Mask, columns: Range<Int>) {
+        (self.mask, self.columns) = (mask, columns)
+        shown = mask.picture?.columns(among: columns) ?? columns
+        pictureRows = shown.isEmpty ? nil : mask.picture?.strengthRows(columns: shown)
+    }
+
+    /// Writes the covered share of each pixel of row `y`, 0…1.
+    func fill(_ row: inout [Double], y: Int) {
+        for index in row.indices { row[index] = mask.regions == nil ? 1 : 0 }
+        for region in mask.regions ?? [] {
+            for (run, share) in region.coverage(of: columns, y: y) {
+                for index in run.moved(by: -columns.lowerBound) {
+                    row[index] = row[index] == 0 ? share : 1 - (1 - row[index]) * (1 - share)
+                }
+            }
+        }
+        if let picture = mask.picture { multiply(&row, by: picture, y: y) }
+        if mask.isInverted { for index in row.indices { row[index] = 1 - row[index] } }
+    }
+
+    private func multiply(_ row: inout [Double], by picture: PlacedPicture, y: Int) {
+        guard let pictureRows, picture.covers(row: y) else {
+            for index in row.indices { row[index] = 0 }
+            return
+        }
+        var values = [UInt16](repeating: 0, count: shown.count)
+        values.withMutableRow { pictureRows.fill($0, y: y) }
+        let part = shown.moved(by: -columns.lowerBound)
+        for index in row.indices.lowerBound..<part.lowerBound { row[index] = 0 }
+        for index in part { row[index] *= Double(values[index - part.lowerBound]) / 65535 }
+        for index in part.upperBound..<row.count { row[index] = 0 }
     }
 }
 
@@ -149,17 +184,15 @@ package struct PlacedPicture: Sendable {
         return StrengthMap.picture(picture).most(in: shown, extent: rect) == 0 ? .empty : shown
     }
 
-    fileprivate func multiply(_ row: inout [Double], columns: Range<Int>, y: Int) {
-        let shown = isEverywhere ? columns : columns.clamped(to: rect.columns)
-        guard !shown.isEmpty, isEverywhere || rect.rows.contains(y) else {
-            for index in row.indices { row[index] = 0 }
-            return
-        }
-        var values = [UInt16](repeating: 0, count: shown.count)
-        values.withMutableRow { StrengthRows(.picture(picture), columns: shown, extent: rect).fill($0, y: y) }
-        for (index, x) in columns.enumerated() {
-            row[index] *= shown.contains(x) ? Double(values[x - shown.lowerBound]) / 65535 : 0
-        }
+    /// Those columns that the picture has.
+    fileprivate func columns(among columns: Range<Int>) -> Range<Int> {
+        isEverywhere ? columns : columns.clamped(to: rect.columns)
+    }
+
+    fileprivate func covers(row y: Int) -> Bool { isEverywhere || rect.rows.contains(y) }
+
+    fileprivate func strengthRows(columns: Range<Int>) -> StrengthRows {
+        StrengthRows(.picture(picture), columns: columns, extent: rect)
     }
 }
 
@@ -173,14 +206,63 @@ extension KernelSource {
         let areas = mask.parts(in: destination.rect)
         guard !areas.isEmpty else { return }
         let (layout, format) = (destination.layout, destination.format)
-        let reader = PixelReader(self, layout: layout, light: .encoded)
-        var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
         for area in areas {
             var part = AnyRaster(zeroed: area, layout: layout, format: format)
             body(&part)
+            guard layout.hasAlpha else {
+                part.blend(into: &destination, mask.coverage(of: area))
+                continue
+            }
+            let reader = PixelReader(self, layout: layout, light: .encoded)
+            var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
             PixelReader(KernelSource(part), layout: layout, light: .encoded).write(area, to: &sink)
+            destination = sink.raster
         }
-        destination = sink.raster
+    }
+}
+
+extension AnyRaster {
+    /// Writes the pixels of a filter over the originals, by their coverage. They have no alpha.
+    fileprivate func blend(into originals: inout AnyRaster, _ coverage: MaskCoverage) {
+        switch (self, originals.take()) {
+        case (.u8(let part), .u8(var target)):
+            part.blend(into: &target, coverage)
+            originals = .u8(target)
+        case (.u16(let part), .u16(var target)):
+            part.blend(into: &target, coverage)
+            originals = .u16(target)
+        case (.f32(let part), .f32(var target)):
+            part.blend(into: &target, coverage)
+            originals = .f32(target)
+        default: preconditionFailure("a filter keeps the sample format")
+        }
+    }
+}
+
+extension Raster {
+    @inline(__always) fileprivate func blend(into originals: inout Raster<Sample>, _ coverage: MaskCoverage) {
+        let channels = layout.channels
+        var shares = [Double](repeating: 0, count: rect.width)
+        for y in rect.rows {
+            coverage.fill(&shares, y: y)
+            let (from, to) = (index(x: rect.x, y: y), originals.index(x: rect.x, y: y))
+            samples.withRow { filtered in
+                originals.samples.withMutableRow { target in
+                    let (filtered, target) = (filtered + from, target + to)
+                    precondition(filtered.count >= rect.width * channels && target.count >= rect.width * channels)
+                    for (pixel, share) in shares.enumerated() where share > 0 {
+                        for sample in pixel * channels..<(pixel + 1) * channels {
+                            let new = filtered[unchecked: sample]
+                            target[unchecked: sample] =
+                                share == 1
+                                ? new
+                                : Sample(
+                                    rounding: target[unchecked: sample].double * (1 - share) + new.double * share)
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -190,12 +272,16 @@ package struct MaskedWriter: WorkingRowSink {
     private let coverage: MaskCoverage
     private let original: PixelReader
     private var writer: PixelWriter
+    /// The coverage of the latest row. Kernels may write a row in parts.
+    private var shares: [Double]
+    private var sharesRow: Int?
 
     /// - Parameters:
     ///   - raster: a raster that contains the originals already (see ``KernelSource/copyPixels(to:)``); it is consumed.
     ///   - original: the filter's input, whose tables cover the written area.
     package init(_ raster: consuming AnyRaster, mask: Mask, original: PixelReader) {
         coverage = mask.coverage(of: mask.bounds(in: raster.rect))
+        shares = [Double](repeating: 0, count: coverage.area.width)
         self.original = original
         writer = PixelWriter(raster, like: original)
     }
@@ -204,7 +290,11 @@ package struct MaskedWriter: WorkingRowSink {
 
     package mutating func write(_ row: Span<Double>, x: Int, y: Int) {
         let channels = writer.layout.channels
-        let coverage = coverage.row(x..<x + row.count / channels, y: y)
+        if sharesRow != y {
+            coverage.fill(&shares, y: y)
+            sharesRow = y
+        }
+        let coverage = Array(shares[(x..<x + row.count / channels).moved(by: -coverage.area.x)])
         let blended = blend(row, coverage, x, y)
         var index = 0
         while index < coverage.count {

@@ -47,6 +47,20 @@ public struct RoundedRect: Hashable, Sendable {
         return touchesCorner(x, y) ? sampledCoverage(x, y) : width * height
     }
 
+    /// ``coverage(x:y:)`` of those columns that may be covered, in runs of equal shares.
+    func coverage(of columns: Range<Int>, y: Int) -> [(columns: Range<Int>, share: Double)] {
+        let shown = bounds(in: PixelRect(columns: columns, rows: y..<y + 1)).columns
+        // Between the corners, all columns are alike.
+        let left = (left + cornerRadius).rounded(.up), right = (right - cornerRadius).rounded(.down)
+        let inner = Self.cut(left, right, to: shown)
+        func single(_ columns: Range<Int>) -> [(columns: Range<Int>, share: Double)] {
+            columns.map { ($0..<$0 + 1, coverage(x: $0, y: y)) }
+        }
+        guard let first = inner.first else { return single(shown) }
+        return single(shown.lowerBound..<inner.lowerBound) + [(inner, coverage(x: first, y: y))]
+            + single(inner.upperBound..<shown.upperBound)
+    }
+
     private func touchesCorner(_ x: Double, _ y: Double) -> Bool {
         (x < left + cornerRadius || x + 1 > right - cornerRadius)
             && (y < top + cornerRadius || y + 1 > bottom - cornerRadius)
