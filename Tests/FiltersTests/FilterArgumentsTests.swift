@@ -30,7 +30,7 @@ struct FilterArgumentsTests {
         ),
         (
             "gaussian", ["colour": .number(1)],
-            "gaussian: unknown parameter 'colour'; there are radius, edge, extent, light, within"
+            "gaussian: unknown parameter 'colour'; there are radius, edge, extent, light, within, mask, mask_x, mask_y, inverted, feather"
         ),
         ("gaussian", ["radius": .number(1000.5)], "gaussian: 'radius' is 1000.5, but must be in 0.0…1000.0"),
         ("gaussian", ["radius": .pair(x: 1, y: -1)], "gaussian: 'radius' is -1.0, but must be in 0.0…1000.0"),
@@ -101,7 +101,7 @@ struct FilterArgumentsTests {
         func parameters(_ name: String) -> [ParameterDescriptor] {
             descriptors.first { $0.name == name }?.parameters ?? []
         }
-        let common = ["edge", "extent", "light", "within"]
+        let common = ["edge", "extent", "light", "within", "mask", "mask_x", "mask_y", "inverted", "feather"]
         for name in ["box", "disc", "gaussian", "median"] {
             #expect(parameters(name).map(\.name) == ["radius"] + common)
         }

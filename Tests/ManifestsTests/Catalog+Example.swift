@@ -70,7 +70,7 @@ extension ParameterDescriptor {
         ParameterDescriptor("extent", .choice(["crop", "expand"]), fallback: .word("crop"), summary: "Extent"),
         ParameterDescriptor(
             "light", .choice(["encoded", "linear"]), fallback: .word("encoded"), summary: "Stored values or light"),
-        ParameterDescriptor("within", .region, summary: "Filters only there"),
+        ParameterDescriptor("within", .regions, summary: "Filters only there"),
     ]
 }
 

@@ -30,9 +30,10 @@ struct PluginLoaderTests {
         #expect(descriptors.map(\.kind) == [.area, .point])
         #expect(descriptors.map(\.origin) == paths.map { .plugin(path: $0) })
         #expect(descriptors[0].renderingVersion == 7)
-        #expect(descriptors[0].parameters.map(\.name) == ["distance", "edge", "extent", "light", "within"])
-        #expect(descriptors[0].rules.count == 2)
-        #expect(descriptors[1].parameters.map(\.name) == ["level", "steps", "invert", "channel", "within"])
+        let masks = ["within", "mask", "mask_x", "mask_y", "inverted", "feather"]
+        #expect(descriptors[0].parameters.map(\.name) == ["distance", "edge", "extent", "light"] + masks)
+        #expect(descriptors[0].rules.count == 7)
+        #expect(descriptors[1].parameters.map(\.name) == ["level", "steps", "invert", "channel"] + masks)
         #expect(descriptors[1].parameters[0].kind == .number(minimum: 0, maximum: 1))
         #expect(descriptors[1].parameters[1].fallback == .integer(1))
         #expect(descriptors[1].parameters[2].fallback == .boolean(false))

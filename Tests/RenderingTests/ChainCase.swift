@@ -26,7 +26,7 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
     /// True when a thumbnail may have to see all of the picture.
     var choosesWhatToKeep: Bool { invocations.contains { $0.values["crop"] != nil } }
 
-    func make() throws -> Chain { try Chain(invocations, registry: .builtIn) }
+    func make() throws -> Chain { try Chain(invocations, registry: .withMask) }
 
     /// Every filter with every edge and extent, alone.
     static let single: [ChainCase] =
@@ -38,7 +38,7 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("sharpen 1.5 expand", [.family("sharpen", .number(1.5), expand)]),
             ChainCase("median 2 expand", [.family("median", .integer(2), expand)]),
             ChainCase("variable 4 expand", [.variable(4, "linear", expand)]),
-        ] + sweepsAndBilateral
+        ] + sweepsAndBilateral + masked
 
     private static func withEdge(_ edge: Edge) -> [ChainCase] {
         func values(_ more: [String: ParameterValue] = [:]) -> [String: ParameterValue] {

@@ -54,6 +54,10 @@ struct ConstantColorTests {
     private static let chains: [ChainCase] = [
         ChainCase("gaussian 1.3", [.gaussian(1.3)]),
         ChainCase("gaussian 7", [.gaussian(7)]),
+        ChainCase("gaussian 7 in regions", [.gaussian(7, ["within": ChainCase.regions])]),
+        ChainCase("gaussian 7 under a soft mask", [.gaussian(7, ["mask": ChainCase.mask, "feather": .number(2)])]),
+        ChainCase("motion 9 under a mask", [.motion(9, 25, ["mask": ChainCase.mask])]),
+        ChainCase("bilateral 2 under a mask", [.family("bilateral", .number(2), ["mask": ChainCase.mask])]),
         ChainCase("gaussian 3 expand", [.gaussian(3, ["extent": .word("expand")])]),
         ChainCase("motion 9", [.motion(9, 25)]),
         ChainCase("box 3.4", [.family("box", .number(3.4))]),
@@ -137,7 +141,7 @@ struct ConstantColorTests {
     @Test(arguments: chains + [saturated], Alpha.allCases)
     func `one colour in front of the same background stays that colour`(chainCase: ChainCase, alpha: Alpha) throws {
         let flatten = FilterInvocation(filter: "flatten", values: ["background": Self.paint])
-        let chain = try Chain(chainCase.invocations + [flatten], registry: .builtIn)
+        let chain = try Chain(chainCase.invocations + [flatten], registry: .withMask)
         for format in SampleFormat.allCases {
             for layout in [PixelLayout.grayAlpha, .rgba] {
                 let picture = Self.picture(alpha, layout, format)

@@ -87,6 +87,8 @@ struct FilterTyper {
         case .excludes(let parameter, let value, let other):
             guard values[parameter] == .word(value), let given = typed[other] else { return }
             log.error(.filter(.excluded(parameter: parameter, value: value, other: other)), at: given.keySpan)
+            // A worker would only refuse it again.
+            values[other] = nil
         case .replaces(let parameter, let others):
             guard let given = typed[parameter] else { return }
             for other in others {
@@ -99,6 +101,7 @@ struct FilterTyper {
         case .belongs(let parameter, let others):
             guard let given = typed[parameter], !others.contains(where: { values[$0] != nil }) else { return }
             log.error(.filter(.lonely(parameter: parameter, others: others)), at: given.keySpan)
+            values[parameter] = descriptor.parameters.first { $0.name == parameter }?.fallback
         case .needs:
             break  // worth a warning
         }

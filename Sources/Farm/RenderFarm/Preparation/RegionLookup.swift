@@ -121,13 +121,14 @@ package struct RegionLookup: Sendable {
             throw FrameFailure(
                 .input, "\(PathText.visible(input.path)): \(shown) cannot be read: \(failure.reason)")
         case .success(let bytes):
-            return Result { () throws(RegionList.Problem) in
+            do throws(RegionList.Problem) {
                 let list = try RegionList(
                     bytes, options: file, folder: PathText.folder(of: path), inputs: [input.path])
-                guard let regions = list.regions(of: input.path) else {
-                    throw RegionList.Problem(reason: "does not list it", remedy: "add it")
-                }
-                return try regions.get()
+                return list.regions(of: input.path)
+                    ?? .failure(RegionList.Problem(reason: "does not list it", remedy: "add it"))
+            } catch {
+                return .failure(
+                    RegionList.Problem(reason: "cannot be used: \(error.reason)", remedy: error.remedy))
             }
         }
     }
@@ -152,7 +153,7 @@ package struct RegionLookup: Sendable {
         defer { close(descriptor) }
         var found = stat()
         guard fstat(descriptor, &found) == 0 else { return .failure(ReadError(code: errno)) }
-        guard found.st_mode & S_IFMT == S_IFREG else { return .failure(ReadError("is no file")) }
+        guard found.st_mode & S_IFMT == S_IFREG else { return .failure(ReadError("it is no file")) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -161,7 +162,7 @@ package struct RegionLookup: Sendable {
             guard count >= 0 else { return .failure(ReadError(code: errno)) }
             guard count > 0 else { return .success(bytes) }
             bytes += buffer.prefix(count)
-            if bytes.count > most { return .failure(ReadError("has more than \(most >> 20) MiB")) }
+            if bytes.count > most { return .failure(ReadError("it has more than \(most >> 20) MiB")) }
         }
     }
 }

@@ -110,8 +110,10 @@ struct ExportDraft {
         let outputs = OutputFolders.of(spec)
         let shared = PathNames.joined(outputs.first ?? spec.folder, ".penumbra-openjd-\(spec.name)")
         var job = job(runFolder: shared, cores: settings.workers.value)
-        job.folders = survey.plan.inputFolders.folders
-        job.files = survey.plan.inputFolders.files + spec.picturePaths
+        let regions = spec.allFilters.compactMap(\.regionFile)
+        job.folders = survey.plan.inputFolders.folders + regions.filter(\.isOfEachPicture).map(\.fixedFolder)
+        job.files =
+            survey.plan.inputFolders.files + spec.picturePaths + regions.filter { !$0.isOfEachPicture }.map(\.path)
         job.outputs = outputs
         return job
     }

@@ -97,7 +97,7 @@ extension FilterProblem {
         case .lonely(let parameter, let others):
             Words(
                 "'\(parameter)' has no effect without \(others.map { "'\($0)'" }.alternatives)",
-                remedy: "add one of them, or remove it")
+                remedy: "add \(others.count == 1 ? "it" : "one of them"), or remove '\(parameter)'")
         case .implied(let parameter, let value, let other, let required, let found):
             Words(
                 "'\(parameter): \(value)' needs '\(other): \(required)', not '\(found)'",

@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+/// Parts of pictures that are made unreadable: several regions, and regions from files.
+struct RegionTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        // a.png has 160 × 120 pixels.
+        try workspace.drawOldPhotos()
+    }
+
+    private func penumbra(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, arguments, in: workspace)
+    }
+
+    private func writeJob(
+        _ within: String, inputs: String = "photos/*", to name: String = "job.yaml", output: String = "out/{stem}.png"
+    ) throws {
+        try workspace.writeManifest(
+            name, inputs: inputs, filters: "\n  - pixelate:\n      size: 7\n      within: \(within)", output: output,
+            more: "existing: update")
+    }
+
+    @Test func `a list of regions gives each picture its own, and only what changed is rendered again`() async throws {
+        try workspace.write(
+            #"{"a.png": [[10, 10, 20, 15], [40, 5, 10, 10]], "b.png": [[1, 2, 30, 30]], "c.jpg": []}"#, to: "faces.json")
+        try writeJob("{from: faces.json}")
+        let run = try await penumbra("run", "job.yaml")
+        #expect(run.code == 0, "\(run.errors)")
+
+        try writeJob(
+            "[{x: 10, y: 10, width: 20, height: 15}, {x: 40, y: 5, width: 10, height: 10}]", inputs: "photos/a.png",
+            to: "one.yaml", output: "one/{stem}.png")
+        #expect(try await penumbra("run", "one.yaml").code == 0)
+        #expect(try workspace.read("out/a.png") == workspace.read("one/a.png"))
+        try workspace.writeManifest(
+            "same.yaml", inputs: "photos/c.jpg", filters: "[{gaussian: {radius: 0}}]", output: "same/{stem}.png")
+        #expect(try await penumbra("run", "same.yaml").code == 0)
+        #expect(try workspace.read("out/c.png") == workspace.read("same/c.png"))
+
+        try workspace.write(
+            #"{"a.png": [[10, 10, 20, 15], [40, 5, 10, 10]], "b.png": [[1, 2, 30, 31]], "c.jpg": []}"#, to: "faces.json")
+        let plan = try await penumbra("plan", "job.yaml")
+        #expect(plan.output.hasPrefix("test: 3 frames, 1 to render"), "\(plan.output)")
+        #expect(plan.output.contains("height: 30, corner_radius: 0}] → [{x: 1, y: 2, width: 30, height: 31"), "\(plan.output)")
+        #expect(try await penumbra("run", "job.yaml").output.hasPrefix("test: 1 published, 2 skipped"))
+    }
+
+    @Test func `a picture that a list forgets fails alone, unless it is said to have no regions`() async throws {
+        try workspace.write(#"{"a.png": [[1, 2, 3, 4]], "x/c.jpg": []}"#, to: "faces.json")
+        try writeJob("{from: faces.json}")
+        let result = try await penumbra("run", "job.yaml")
+        #expect(result.code == 1)
+        #expect(
+            result.errors == """
+                2 frames failed: value wrong for this picture
+                  photos/b.png: faces.json does not list it; add it, with an empty list if nothing is to be changed, or write 'unlisted: none'
+                  photos/c.jpg: faces.json does not list it, but 'x/c.jpg'; add it, with an empty list if nothing is to be changed, or write 'unlisted: none'
+
+                """)
+        #expect(workspace.files(below: "out").filter { $0.hasSuffix("png") } == ["a.png"])
+        try writeJob("{from: faces.json, unlisted: none}")
+        #expect(try await penumbra("run", "job.yaml").code == 0)
+        #expect(workspace.exists("out/c.png"))
+    }
+
+    @Test func `COCO boxes are those of a picture of the same shape`() async throws {
+        func coco(_ width: Int, _ height: Int) -> String {
+            """
+            {"images": [{"id": 1, "file_name": "a.png", "width": \(width), "height": \(height)}],
+             "annotations": [{"image_id": 1, "category_id": 1, "bbox": [20, 20, 40, 30]}],
+             "categories": [{"id": 1, "name": "face"}]}
+            """
+        }
+        try workspace.write(coco(320, 240), to: "faces.json")
+        try writeJob("{from: faces.json, categories: [face]}", inputs: "photos/a.png")
+        #expect(try await penumbra("run", "job.yaml").code == 0)
+        try writeJob(
+            "{x: 10, y: 10, width: 20, height: 15}", inputs: "photos/a.png", to: "one.yaml", output: "one/{stem}.png")
+        #expect(try await penumbra("run", "one.yaml").code == 0)
+        #expect(try workspace.read("out/a.png") == workspace.read("one/a.png"))
+
+        try workspace.write(coco(120, 160), to: "faces.json")
+        let result = try await penumbra("run", "job.yaml")
+        #expect(result.code == 1)
+        #expect(
+            result.errors.contains(
+                "photos/a.png: the regions of 'pixelate' are of a picture of 120 × 160 pixels, and this one has 160 × 120\n"))
+    }
+
+    @Test func `each picture may have a file of its own`() async throws {
+        try workspace.write("[[10, 10, 20, 15]]", to: "faces/a.json")
+        try workspace.write("[[", to: "faces/b.json")
+        try writeJob("{from: 'faces/{stem}.json'}")
+        let result = try await penumbra("run", "job.yaml")
+        #expect(result.code == 1)
+        #expect(
+            result.errors == """
+                2 frames failed: value wrong for this picture
+                  photos/b.png: faces/b.json cannot be used: it is no JSON: byte 3 does not fit; export it again
+                  photos/c.jpg: its regions are missing: there is no faces/c.json; add it, with an empty list if nothing is to be changed, or write 'unlisted: none'
+
+                """)
+        #expect(workspace.exists("out/a.png"))
+        mkfifo("\(workspace.path)/faces/c.json", 0o600)
+        #expect(
+            try await penumbra("run", "job.yaml").errors.contains(
+                "photos/c.jpg: faces/c.json cannot be read: it is no file\n"))
+    }
+
+    @Test(arguments: [
+        ("{", "faces.json: the file with regions cannot be used: it is no JSON: byte 2 does not fit\n   = export it again\n"),
+        (
+            "[[1, 2, 3, 4]]",
+            "faces.json: the file with regions cannot be used: it names no pictures\n   = write {\"photo.jpg\": […]}, or one file "
+                + "for each picture by a name with {stem}\n"
+        ),
+    ])
+    func `65: a file that cannot be used stops the job before it begins`(text: String, words: String) async throws {
+        try workspace.write(text, to: "faces.json")
+        try writeJob("{from: faces.json}")
+        let result = try await penumbra("run", "job.yaml")
+        #expect(result.code == 65)
+        #expect(result.errors == words)
+        #expect(!workspace.exists("out"))
+    }
+
+    @Test func `a preview shows the regions of its picture`() async throws {
+        try workspace.write(#"{"a.png": [[10, 10, 20, 15]]}"#, to: "faces.json")
+        try writeJob("{from: faces.json}")
+        #expect(try await penumbra("preview", "job.yaml", "photos/a.png", "-o", "p.png").code == 0)
+        let result = try await penumbra("preview", "job.yaml", "photos/b.png", "-o", "q.png")
+        #expect(result.code == 1)
+        #expect(result.errors.hasSuffix("photos/b.png: faces.json does not list it; add it, with an empty list if nothing is to be "
+            + "changed, or write 'unlisted: none'\n"))
+        #expect(!workspace.exists("q.png"))
+    }
+
+    @Test func `tiles, streams and every number of workers give the same bytes`() async throws {
+        try workspace.draw("photos/d.png", width: 700, height: 500)
+        try workspace.draw("mask.png", width: 90, height: 60)
+        func write(_ more: String) throws {
+            try workspace.writeManifest(
+                inputs: "photos/*",
+                filters: """
+
+                      - gaussian:
+                          radius: 9
+                          within:
+                            - {x: 10%, y: 10%, width: 30%, height: 30%}
+                            - {x: 60%, y: 50%, width: 30%, height: 40%, corner_radius: 50%}
+                          feather: 3
+                          inverted: true
+                      - invert: {mask: mask.png, feather: 2}
+                    """,
+                output: "out/{stem}.png", more: more)
+        }
+        try write("shard: frame")
+        let whole = try await penumbra("run", "job.yaml", "--workers", "1")
+        #expect(whole.code == 0, "\(whole.errors)")
+        let bytes = try workspace.contents(below: "out")
+        try write("shard: tile\ntile: 90\nverify: audit")
+        #expect(try await penumbra("run", "job.yaml", "--force", "--workers", "2").code == 0)
+        #expect(try workspace.contents(below: "out") == bytes)
+    }
+}

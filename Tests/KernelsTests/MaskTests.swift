@@ -1,0 +1,165 @@
+import Catalogs
+import Filters
+import Geometry
+import Kernels
+import Raster
+import TestSupport
+import Testing
+
+/// Masks of several shapes and of a picture, compared with the slow formula for each pixel.
+struct MaskTests {
+    private static let rect = PixelRect(x: -5, y: 3, width: 53, height: 41)
+    private static let shapes = [
+        RoundedRect(left: 0.25, top: 5.5, width: 17, height: 12, cornerRadius: 4),
+        RoundedRect(left: 12, top: 10, width: 9.75, height: 20, cornerRadius: 0),
+        RoundedRect(left: 39.5, top: 33, width: 6, height: 7.5, cornerRadius: 9),
+    ]
+
+    private static func picture(_ width: Int, _ height: Int) -> GrayPicture {
+        var picture = GrayPicture(width: width, height: height)
+        picture.paste(Pattern.noise.picture(PixelRect(x: 0, y: 0, width: width, height: height), .gray, .u16, seed: 5))
+        return picture
+    }
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let mask: Mask
+        /// The coverage without softening.
+        let share: @Sendable (_ x: Int, _ y: Int) -> Double
+    }
+
+    /// Bilinear, from the formula in the reference: the middle of each pixel, in pixels of the mask.
+    private static func spread(_ picture: GrayPicture, _ x: Int, _ y: Int, over rect: PixelRect) -> Double {
+        func position(_ pixel: Int, _ start: Int, _ count: Int, _ own: Int) -> Double {
+            min(max((Double(pixel - start) + 0.5) * Double(own) / Double(count) - 0.5, 0), Double(own - 1))
+        }
+        let px = position(x, rect.x, rect.width, picture.width)
+        let py = position(y, rect.y, rect.height, picture.height)
+        func value(_ column: Int, _ row: Int) -> Double {
+            Double(picture.samples[min(row, picture.height - 1) * picture.width + min(column, picture.width - 1)]) / 65535
+        }
+        let (left, top) = (Int(px), Int(py))
+        let (along, down) = (px - Double(left), py - Double(top))
+        return (value(left, top) * (1 - along) + value(left + 1, top) * along) * (1 - down)
+            + (value(left, top + 1) * (1 - along) + value(left + 1, top + 1) * along) * down
+    }
+
+    private static func union(_ x: Int, _ y: Int) -> Double {
+        1 - shapes.reduce(1) { $0 * (1 - $1.coverage(x: x, y: y)) }
+    }
+
+    static let cases: [Case] = {
+        let (small, exact) = (picture(7, 5), picture(9, 12))
+        @Sendable func placed(_ x: Int, _ y: Int) -> Double {
+            (20..<29).contains(x) && (8..<20).contains(y)
+                ? Double(exact.samples[(y - 8) * 9 + x - 20]) / 65535 : 0
+        }
+        return [
+            Case(testDescription: "shapes", mask: Mask(shapes)) { union($0, $1) },
+            Case(testDescription: "one shape", mask: Mask(shapes[0])) { shapes[0].coverage(x: $0, y: $1) },
+            Case(testDescription: "nothing", mask: Mask([])) { _, _ in 0 },
+            Case(testDescription: "around shapes", mask: Mask(shapes, isInverted: true)) { 1 - union($0, $1) },
+            Case(
+                testDescription: "a picture",
+                mask: Mask(regions: nil, picture: PlacedPicture(small, over: rect), isInverted: false, feather: 0)
+            ) { spread(small, $0, $1, over: rect) },
+            Case(
+                testDescription: "a picture in its place",
+                mask: Mask(regions: nil, picture: PlacedPicture(exact, x: 20, y: 8), isInverted: false, feather: 0)
+            ) { placed($0, $1) },
+            Case(
+                testDescription: "around a picture in shapes",
+                mask: Mask(
+                    regions: shapes, picture: PlacedPicture(small, over: rect), isInverted: true, feather: 0)
+            ) { 1 - union($0, $1) * spread(small, $0, $1, over: rect) },
+        ]
+    }()
+
+    /// A blur that makes everything white, so that the result shows the coverage.
+    private static func shown(_ mask: Mask, _ part: PixelRect, _ format: SampleFormat = .f32) -> AnyRaster {
+        var result = AnyRaster(zeroed: part, layout: .gray, format: format)
+        let black = KernelSource(AnyRaster(zeroed: part, layout: .gray, format: format))
+        WhiteKernel().render(black, light: .encoded, within: mask, into: &result)
+        return result
+    }
+
+    private struct WhiteKernel: WorkingKernel {
+        func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
+            let row = [Double](repeating: 1, count: area.width)
+            for y in area.rows { sink.write(row.span, x: area.x, y: y) }
+        }
+    }
+
+    @Test(arguments: cases)
+    func `the coverage of every pixel is that of the formula`(mask: Case) throws {
+        let result = Self.shown(mask.mask, Self.rect).doubles
+        var index = 0
+        for y in Self.rect.rows {
+            for x in Self.rect.columns {
+                // Values of the picture are interpolated in steps of 1/65535.
+                #expect(abs(result[index] - mask.share(x, y)) < 1.01 / 65535, "at \(x), \(y)")
+                index += 1
+            }
+        }
+    }
+
+    @Test(arguments: cases)
+    func `parts are disjoint, and hold every covered pixel`(mask: Case) {
+        for area in [Self.rect, PixelRect(x: 30, y: 30, width: 9, height: 5), .empty] {
+            let parts = mask.mask.parts(in: area)
+            for (index, part) in parts.enumerated() {
+                #expect(area.contains(part) && !part.isEmpty)
+                #expect(parts[(index + 1)...].allSatisfy { $0.intersection(part).isEmpty })
+            }
+            for y in area.rows {
+                for x in area.columns where mask.share(x, y) > 0 {
+                    #expect(parts.contains { $0.contains(x: x, y: y) })
+                }
+            }
+            #expect(mask.mask.bounds(in: area) == parts.reduce(.empty) { $0.union($1) })
+        }
+    }
+
+    @Test func `distant shapes have parts of their own`() {
+        #expect(Mask(Self.shapes).parts(in: Self.rect).count == 2)
+        #expect(Mask(Self.shapes).bounds(in: PixelRect(x: 24, y: 3, width: 10, height: 41)).isEmpty)
+    }
+
+    @Test func `a black picture covers nothing`() {
+        let black = PlacedPicture(GrayPicture(width: 4, height: 3), over: Self.rect)
+        #expect(Mask(regions: nil, picture: black, isInverted: false, feather: 0).parts(in: Self.rect).isEmpty)
+        #expect(Mask(regions: nil, picture: black, isInverted: true, feather: 0).parts(in: Self.rect) == [Self.rect])
+    }
+
+    @Test(arguments: [0.3, 1, 2.5, 9])
+    func `a soft mask is the Gaussian of the sharp one, in any part`(feather: Double) {
+        let mask = Mask(Self.shapes, feather: feather)
+        let reach = Int(8 * feather) + 2
+        let wide = PixelRect(
+            x: Self.rect.x - reach, y: Self.rect.y - reach, width: Self.rect.width + 2 * reach,
+            height: Self.rect.height + 2 * reach)
+        let sharp = TruePixels(Self.shown(Mask(Self.shapes), wide), light: .encoded)
+        let truth = sharp.gaussian(sigmaX: feather, sigmaY: feather, edge: .clamp, output: Self.rect)
+        let whole = Self.shown(mask, Self.rect)
+        #expect(worstError(whole, truth, light: .encoded) <= 9.0 / 65535)
+        for part in [PixelRect(x: 7, y: 9, width: 1, height: 1), PixelRect(x: -5, y: 20, width: 30, height: 24)] {
+            #expect(Self.shown(mask, part) == whole.cropped(to: part))
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases, PixelLayout.allCases)
+    func `a blur is blended by the coverage in every format`(format: SampleFormat, layout: PixelLayout) {
+        let source = Pattern.noise.picture(Self.rect, layout, format)
+        let blur = Gaussian(radius: 2)
+        for mask in Self.cases {
+            let kernel = KernelSource(clamping: source, reach: blur.halo)
+            var whole = AnyRaster(zeroed: Self.rect, layout: layout, format: format)
+            blur.render(kernel, light: .encoded, into: &whole)
+            var result = AnyRaster(zeroed: Self.rect, layout: layout, format: format)
+            blur.render(kernel, light: .encoded, within: mask.mask, into: &result)
+            let truth = TruePixels(whole, light: .encoded)
+                .blended(over: TruePixels(source, light: .encoded)) { mask.share($0, $1) }
+            #expect(worstError(result, truth, light: .encoded) <= format.allowedError, "\(mask.testDescription)")
+        }
+    }
+}

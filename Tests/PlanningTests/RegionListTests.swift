@@ -1,0 +1,180 @@
+import Catalogs
+import Planning
+import Testing
+
+/// Files with the regions of pictures.
+struct RegionListTests {
+    private func list(
+        _ text: String, _ options: RegionFile = RegionFile(path: "/jobs/faces.json"), inputs: [String] = []
+    ) throws(RegionList.Problem) -> RegionList {
+        try RegionList(Array(text.utf8), options: options, folder: "/jobs", inputs: inputs)
+    }
+
+    private func region(_ x: Double, _ y: Double, _ width: Double, _ height: Double) -> Region {
+        Region(x: .pixels(x), y: .pixels(y), width: .pixels(width), height: .pixels(height))
+    }
+
+    private static let coco = """
+        {"images": [{"id": 1, "file_name": "a.jpg", "width": 400, "height": 300}, {"id": "two", "file_name": "b/c.jpg"}],
+         "annotations": [
+           {"id": 9, "image_id": 1, "category_id": 1, "bbox": [10, 20.5, 30, 40], "score": 0.9, "segmentation": [[1, 2]]},
+           {"id": 8, "image_id": 1, "category_id": 2, "bbox": [1, 2, 3, 4], "iscrowd": 0}],
+         "categories": [{"id": 1, "name": "face"}, {"id": 2, "name": "plate", "supercategory": "car"}]}
+        """
+
+    @Test func `COCO names pictures, their sizes and their boxes`() throws {
+        let list = try list(Self.coco)
+        #expect(
+            try list.regions(of: "/photos/a.jpg")?.get()
+                == RegionSet(
+                    [region(10, 20.5, 30, 40), region(1, 2, 3, 4)], of: PictureSize(width: 400, height: 300)))
+        #expect(try list.regions(of: "/photos/b/c.jpg")?.get() == RegionSet([]))
+        #expect(list.regions(of: "/photos/c.jpg") == nil)
+        #expect(list.nearName(of: "/photos/c.jpg") == "'b/c.jpg'")
+    }
+
+    @Test func `only the boxes of some categories count`() throws {
+        let list = try list(Self.coco, RegionFile(path: "/jobs/faces.json", categories: ["plate"]))
+        #expect(try list.regions(of: "/photos/a.jpg")?.get().regions == [region(1, 2, 3, 4)])
+    }
+
+    @Test func `regions grow by pixels or by parts of themselves`() throws {
+        let text = #"{"a.jpg": [[10, 20, 30, 40]]}"#
+        let pixels = try list(
+            text, RegionFile(path: "/f.json", grow: .pixels(2), cornerRadius: .percent(50))
+        ).regions(of: "/a.jpg")
+        #expect(
+            try pixels?.get().regions == [
+                Region(x: .pixels(8), y: .pixels(18), width: .pixels(34), height: .pixels(44), cornerRadius: .percent(50))
+            ])
+        let parts = try list(text, RegionFile(path: "/f.json", grow: .percent(10))).regions(of: "/a.jpg")
+        #expect(try parts?.get().regions == [region(7, 16, 36, 48)])
+    }
+
+    @Test func `pictures by name have rectangles as lists or with names`() throws {
+        let list = try list(
+            """
+            {"a.jpg": [[1, 2, 3, 4], {"x": 5, "y": 6, "width": 7, "height": 8, "category": "face", "score": 1}],
+             "b.jpg": {"width": 90, "height": 60, "regions": [[1, 2, 3, 4]]}, "c.jpg": []}
+            """)
+        #expect(try list.regions(of: "/x/a.jpg")?.get() == RegionSet([region(1, 2, 3, 4), region(5, 6, 7, 8)]))
+        #expect(
+            try list.regions(of: "/x/b.jpg")?.get()
+                == RegionSet([region(1, 2, 3, 4)], of: PictureSize(width: 90, height: 60)))
+        #expect(try list.regions(of: "/x/c.jpg")?.get() == RegionSet([]))
+    }
+
+    @Test func `regions without a category always count`() throws {
+        let list = try list(
+            #"{"a.jpg": [[1, 2, 3, 4], {"x": 5, "y": 6, "width": 7, "height": 8, "category": "sign"}]}"#,
+            RegionFile(path: "/f.json", categories: ["face"]))
+        #expect(try list.regions(of: "/a.jpg")?.get().regions == [region(1, 2, 3, 4)])
+    }
+
+    @Test(arguments: ["[[1, 2, 3, 4]]", #"{"regions": [[1, 2, 3, 4]], "model": "x"}"#])
+    func `the file of one picture needs no name`(text: String) throws {
+        let list = try list(text)
+        #expect(list.isOfOnePicture)
+        #expect(try list.regions(of: "/any.jpg")?.get() == RegionSet([region(1, 2, 3, 4)]))
+    }
+
+    @Test func `the longest name that is the end of the path is meant`() throws {
+        let list = try list(
+            #"{"a.jpg": [], "x/a.jpg": [[1, 1, 1, 1]], "/p/y/a.jpg": [[2, 2, 2, 2]], "./z/a.jpg": [[3, 3, 3, 3]]}"#,
+            inputs: ["/p/x/a.jpg", "/p/y/a.jpg", "/jobs/z/a.jpg", "/p/a.jpg"])
+        #expect(try list.regions(of: "/p/x/a.jpg")?.get().regions == [region(1, 1, 1, 1)])
+        #expect(try list.regions(of: "/p/y/a.jpg")?.get().regions == [region(2, 2, 2, 2)])
+        #expect(try list.regions(of: "/jobs/z/a.jpg")?.get().regions == [region(3, 3, 3, 3)])
+        #expect(try list.regions(of: "/p/a.jpg")?.get().regions == [])
+    }
+
+    private func failure(_ regions: RegionList.Regions?) -> String? {
+        if case .failure(let problem)? = regions { "\(problem.reason); \(problem.remedy)" } else { nil }
+    }
+
+    @Test func `a name that may be two pictures is none of them`() throws {
+        let list = try list(#"{"a.jpg": [[1, 1, 1, 1]]}"#, inputs: ["/p/x/a.jpg", "/p/y/a.jpg"])
+        #expect(
+            failure(list.regions(of: "/p/x/a.jpg"))
+                == "has 'a.jpg', which may be this picture or /p/y/a.jpg; write names with their folders")
+        #expect(
+            failure(list.regions(of: "/p/y/a.jpg"))
+                == "has 'a.jpg', which may be this picture or /p/x/a.jpg; write names with their folders")
+    }
+
+    @Test func `a picture that is listed twice fails`() throws {
+        let list = try list(#"{"a.jpg": [[1, 1, 1, 1]], "a.jpg": []}"#)
+        #expect(failure(list.regions(of: "/a.jpg")) == "lists 'a.jpg' twice; merge the two")
+    }
+
+    @Test(arguments: [
+        (#"[[1, 2, 3]]"#, "region 1 is not [x, y, width, height] in pixels; correct it"),
+        (#"[[1, 2, 3, 4], [1, 2, "3", 4]]"#, "region 2 is not [x, y, width, height] in pixels; correct it"),
+        (#"[{"x": 1, "y": 2, "width": 3}]"#, "region 1 is not [x, y, width, height] in pixels; correct it"),
+        (#"[[1, 2, 0, 4]]"#, "region 1 has the size 0 × 4; correct it"),
+        (#"[[1, 2, -3.5, 4]]"#, "region 1 has the size -3.5 × 4; correct it"),
+        (#"[[1, 2, 3, 1e300]]"#, "region 1 has the size 3 × 1e+300; correct it"),
+        (#""a""#, nil), (#"{"a.jpg": 3}"#, "has no list of regions; correct it"),
+        (#"{"a.jpg": {}}"#, "has no 'regions'; correct it"),
+        (
+            #"{"a.jpg": {"width": 0, "height": 3, "regions": []}}"#,
+            "has a 'width' or a 'height' that is no number of pixels; correct it"
+        ),
+        (
+            #"{"a.jpg": {"width": 5.5, "regions": []}}"#,
+            "has a 'width' or a 'height' that is no number of pixels; correct it"
+        ),
+    ])
+    func `an odd picture costs itself`(text: String, words: String?) throws {
+        guard let words else { return }
+        #expect(failure(try list(text).regions(of: "/a.jpg")) == words)
+    }
+
+    @Test(arguments: [
+        ("{", "it is no JSON: byte 2 does not fit; export it again"),
+        ("[1, 2], 3", "it is no JSON: byte 7 does not fit; export it again"),
+        (
+            "7",
+            "it has neither a list of regions nor names of pictures; write {\"photo.jpg\": [[x, y, width, height]]}, or export COCO"
+        ),
+        (#"{"images": 1, "annotations": []}"#, "its 'images' is no list; correct it"),
+        (#"{"images": [{"id": 1}], "annotations": []}"#, "its image 1 has no 'id' or no 'file_name'; correct it"),
+        (
+            #"{"images": [{"id": 1, "file_name": "a"}, {"id": 1.0, "file_name": "b"}], "annotations": []}"#,
+            "two of its images have the same 'id'; correct it"
+        ),
+        (
+            #"{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"image_id": "1", "bbox": [1, 2, 3, 4]}]}"#,
+            "its annotation 1 belongs to no image; correct it"
+        ),
+    ])
+    func `an odd file cannot be used`(text: String, words: String) {
+        let problem = #expect(throws: RegionList.Problem.self) { try list(text) }
+        #expect(problem.map { "\($0.reason); \($0.remedy)" } == words)
+    }
+
+    @Test func `a category that the file does not have is refused`() {
+        let problem = #expect(throws: RegionList.Problem.self) {
+            try list(Self.coco, RegionFile(path: "/f.json", categories: ["fase"]))
+        }
+        #expect(
+            problem == RegionList.Problem(
+                reason: "it has no category 'fase'", remedy: "its categories are face, plate"))
+    }
+
+    @Test func `an annotation without a box costs its picture`() throws {
+        let list = try list(
+            #"{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"image_id": 1}, {"image_id": 1, "bbox": 3}]}"#)
+        #expect(failure(list.regions(of: "/a")) == "annotation 1 of this picture has no 'bbox'; correct it")
+    }
+
+    @Test func `a file of each picture has its folder and its name`() {
+        let file = RegionFile(path: "/jobs/faces/{dir}/{stem}.{ext}.json")
+        #expect(file.isOfEachPicture && file.fixedFolder == "/jobs/faces")
+        #expect(file.path(for: InputFile(path: "/p/2026/may/A b.JPG", dir: "2026/may")) == "/jobs/faces/2026/may/A b.jpg.json")
+        #expect(file.path(for: InputFile(path: "/p/a", dir: "")) == "/jobs/faces/a..json")
+        let one = RegionFile(path: "/odd{1}/faces.json")
+        #expect(!one.isOfEachPicture && one.fixedFolder == "/odd{1}")
+        #expect(one.path(for: InputFile(path: "/p/a.jpg", dir: "")) == "/odd{1}/faces.json")
+    }
+}

@@ -1,0 +1,65 @@
+import Catalogs
+import Filters
+import Geometry
+import JobModel
+import Raster
+import TestSupport
+
+extension FilterRegistry {
+    /// The built-in filters, with a small gray picture for every path.
+    static let withMask: FilterRegistry = {
+        let rect = PixelRect(x: 0, y: 0, width: 12, height: 10)
+        var mask = GrayPicture(width: 12, height: 10)
+        mask.paste(Pattern.noise.picture(rect, .gray, .u8, seed: 9))
+        return FilterRegistry(
+            BuiltInFilters.all,
+            pictures: PictureSource(
+                picture: { [mask] _, _ in mask }, layer: { _, _ in throw UnreadableLayer() }))
+    }()
+}
+
+/// Filters that are limited to several regions, or by a picture.
+extension ChainCase {
+    static let masked: [ChainCase] =
+        [
+            masked("gaussian", ["radius": .number(4)]), masked("gaussian", ["radius": .number(0.8)]),
+            masked("box", ["radius": .number(3)]), masked("disc", ["radius": .number(2.4)]),
+            masked("sharpen", ["radius": .number(1.5)]), masked("median", ["radius": .integer(2)]),
+            masked("motion", ["radius": .number(9), "angle": .number(30)]), masked("zoom", ["amount": .number(30)]),
+            masked("spin", ["angle": .number(25)]), masked("bilateral", ["radius": .number(1.5)]),
+            masked("material", ["radius": .number(3)]),
+        ].flatMap(\.self) + [
+            ChainCase(
+                "variable in regions with soft borders",
+                [.variable(5, "linear", ["within": regions, "feather": .number(2), "inverted": .boolean(true)])])
+        ]
+
+    static let mask = ParameterValue.picture(PictureReference(path: "/mask.png"))
+
+    /// Two that overlap, and one that is far from them.
+    static let regions = ParameterValue.regions(
+        RegionSet([
+            Region(x: .percent(5), y: .pixels(3.5), width: .percent(30), height: .percent(40), cornerRadius: .pixels(6)),
+            Region(x: .percent(25), y: .percent(20), width: .pixels(9.25), height: .percent(50)),
+            Region(x: .percent(80), y: .percent(75), width: .percent(15), height: .percent(20)),
+        ]))
+
+    private static func masked(_ filter: String, _ values: [String: ParameterValue]) -> [ChainCase] {
+        func with(_ name: String, _ more: [String: ParameterValue]) -> ChainCase {
+            ChainCase(
+                "\(filter) \(name)", [FilterInvocation(filter: filter, values: values.merging(more) { $1 })])
+        }
+        return [
+            with("in regions", ["within": regions]),
+            with("in regions with soft borders", ["within": regions, "feather": .number(1.6)]),
+            with("under a mask", ["mask": mask]),
+            with(
+                "under a soft mask in its place, in regions, in linear light",
+                [
+                    "mask": mask, "mask_x": .length(.percent(10)), "mask_y": .length(.pixels(4)), "within": regions,
+                    "feather": .number(3), "light": .word("linear"),
+                ]),
+            with("around regions and a mask", ["mask": mask, "within": regions, "inverted": .boolean(true)]),
+        ]
+    }
+}
