@@ -25,7 +25,8 @@ struct RegionTests {
 
     @Test func `a list of regions gives each picture its own, and only what changed is rendered again`() async throws {
         try workspace.write(
-            #"{"a.png": [[10, 10, 20, 15], [40, 5, 10, 10]], "b.png": [[1, 2, 30, 30]], "c.jpg": []}"#, to: "faces.json")
+            #"{"a.png": [[10, 10, 20, 15], [40, 5, 10, 10]], "b.png": [[1, 2, 30, 30]], "c.jpg": []}"#, to: "faces.json"
+        )
         try writeJob("{from: faces.json}")
         let run = try await penumbra("run", "job.yaml")
         #expect(run.code == 0, "\(run.errors)")
@@ -41,10 +42,13 @@ struct RegionTests {
         #expect(try workspace.read("out/c.png") == workspace.read("same/c.png"))
 
         try workspace.write(
-            #"{"a.png": [[10, 10, 20, 15], [40, 5, 10, 10]], "b.png": [[1, 2, 30, 31]], "c.jpg": []}"#, to: "faces.json")
+            #"{"a.png": [[10, 10, 20, 15], [40, 5, 10, 10]], "b.png": [[1, 2, 30, 31]], "c.jpg": []}"#, to: "faces.json"
+        )
         let plan = try await penumbra("plan", "job.yaml")
         #expect(plan.output.hasPrefix("test: 3 frames, 1 to render"), "\(plan.output)")
-        #expect(plan.output.contains("height: 30, corner_radius: 0}] → [{x: 1, y: 2, width: 30, height: 31"), "\(plan.output)")
+        #expect(
+            plan.output.contains("height: 30, corner_radius: 0}] → [{x: 1, y: 2, width: 30, height: 31"),
+            "\(plan.output)")
         #expect(try await penumbra("run", "job.yaml").output.hasPrefix("test: 1 published, 2 skipped"))
     }
 
@@ -87,7 +91,8 @@ struct RegionTests {
         #expect(result.code == 1)
         #expect(
             result.errors.contains(
-                "photos/a.png: the regions of 'pixelate' are of a picture of 120 × 160 pixels, and this one has 160 × 120\n"))
+                "photos/a.png: the regions of 'pixelate' are of a picture of 120 × 160 pixels, and this one has 160 × 120\n"
+            ))
     }
 
     @Test func `each picture may have a file of its own`() async throws {
@@ -111,7 +116,10 @@ struct RegionTests {
     }
 
     @Test(arguments: [
-        ("{", "faces.json: the file with regions cannot be used: it is no JSON: byte 2 does not fit\n   = export it again\n"),
+        (
+            "{",
+            "faces.json: the file with regions cannot be used: it is no JSON: byte 2 does not fit\n   = export it again\n"
+        ),
         (
             "[[1, 2, 3, 4]]",
             "faces.json: the file with regions cannot be used: it names no pictures\n   = write {\"photo.jpg\": […]}, or one file "
@@ -133,8 +141,10 @@ struct RegionTests {
         #expect(try await penumbra("preview", "job.yaml", "photos/a.png", "-o", "p.png").code == 0)
         let result = try await penumbra("preview", "job.yaml", "photos/b.png", "-o", "q.png")
         #expect(result.code == 1)
-        #expect(result.errors.hasSuffix("photos/b.png: faces.json does not list it; add it, with an empty list if nothing is to be "
-            + "changed, or write 'unlisted: none'\n"))
+        #expect(
+            result.errors.hasSuffix(
+                "photos/b.png: faces.json does not list it; add it, with an empty list if nothing is to be "
+                    + "changed, or write 'unlisted: none'\n"))
         #expect(!workspace.exists("q.png"))
     }
 

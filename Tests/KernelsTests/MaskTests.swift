@@ -36,7 +36,8 @@ struct MaskTests {
         let px = position(x, rect.x, rect.width, picture.width)
         let py = position(y, rect.y, rect.height, picture.height)
         func value(_ column: Int, _ row: Int) -> Double {
-            Double(picture.samples[min(row, picture.height - 1) * picture.width + min(column, picture.width - 1)]) / 65535
+            Double(picture.samples[min(row, picture.height - 1) * picture.width + min(column, picture.width - 1)])
+                / 65535
         }
         let (left, top) = (Int(px), Int(py))
         let (along, down) = (px - Double(left), py - Double(top))

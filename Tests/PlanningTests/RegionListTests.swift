@@ -45,7 +45,8 @@ struct RegionListTests {
         ).regions(of: "/a.jpg")
         #expect(
             try pixels?.get().regions == [
-                Region(x: .pixels(8), y: .pixels(18), width: .pixels(34), height: .pixels(44), cornerRadius: .percent(50))
+                Region(
+                    x: .pixels(8), y: .pixels(18), width: .pixels(34), height: .pixels(44), cornerRadius: .percent(50))
             ])
         let parts = try list(text, RegionFile(path: "/f.json", grow: .percent(10))).regions(of: "/a.jpg")
         #expect(try parts?.get().regions == [region(7, 16, 36, 48)])
@@ -158,8 +159,9 @@ struct RegionListTests {
             try list(Self.coco, RegionFile(path: "/f.json", categories: ["fase"]))
         }
         #expect(
-            problem == RegionList.Problem(
-                reason: "it has no category 'fase'", remedy: "its categories are face, plate"))
+            problem
+                == RegionList.Problem(
+                    reason: "it has no category 'fase'", remedy: "its categories are face, plate"))
     }
 
     @Test func `an annotation without a box costs its picture`() throws {
@@ -171,7 +173,9 @@ struct RegionListTests {
     @Test func `a file of each picture has its folder and its name`() {
         let file = RegionFile(path: "/jobs/faces/{dir}/{stem}.{ext}.json")
         #expect(file.isOfEachPicture && file.fixedFolder == "/jobs/faces")
-        #expect(file.path(for: InputFile(path: "/p/2026/may/A b.JPG", dir: "2026/may")) == "/jobs/faces/2026/may/A b.jpg.json")
+        #expect(
+            file.path(for: InputFile(path: "/p/2026/may/A b.JPG", dir: "2026/may"))
+                == "/jobs/faces/2026/may/A b.jpg.json")
         #expect(file.path(for: InputFile(path: "/p/a", dir: "")) == "/jobs/faces/a..json")
         let one = RegionFile(path: "/odd{1}/faces.json")
         #expect(!one.isOfEachPicture && one.fixedFolder == "/odd{1}")

@@ -39,7 +39,8 @@ extension ChainCase {
     /// Two that overlap, and one that is far from them.
     static let regions = ParameterValue.regions(
         RegionSet([
-            Region(x: .percent(5), y: .pixels(3.5), width: .percent(30), height: .percent(40), cornerRadius: .pixels(6)),
+            Region(
+                x: .percent(5), y: .pixels(3.5), width: .percent(30), height: .percent(40), cornerRadius: .pixels(6)),
             Region(x: .percent(25), y: .percent(20), width: .pixels(9.25), height: .percent(50)),
             Region(x: .percent(80), y: .percent(75), width: .percent(15), height: .percent(20)),
         ]))

@@ -74,7 +74,8 @@ package struct JobPaths: Hashable, Sendable {
             + [filter.regionFile].compactMap(\.self).map { file in
                 JobPath(
                     origin: "'within' of \(quoted(filter.filter))",
-                    path: file.isOfEachPicture ? file.fixedFolder : PathText.normalized(file.path, in: "/"), access: .read)
+                    path: file.isOfEachPicture ? file.fixedFolder : PathText.normalized(file.path, in: "/"),
+                    access: .read)
             }
     }
 

@@ -34,8 +34,10 @@ import Testing
             within("{from: faces.json}").values?["within"]
                 == .regionFile(RegionFile(path: "/home/ann/jobs/faces.json")))
         #expect(
-            within("{from: '{dir}/{stem}.json', categories: [face, plate], grow: 10%, corner_radius: 5, unlisted: none}")
-                .values?["within"]
+            within(
+                "{from: '{dir}/{stem}.json', categories: [face, plate], grow: 10%, corner_radius: 5, unlisted: none}"
+            )
+            .values?["within"]
                 == .regionFile(
                     RegionFile(
                         path: "/home/ann/jobs/{dir}/{stem}.json", categories: ["face", "plate"], grow: .percent(10),
@@ -47,7 +49,10 @@ import Testing
 
     @Test(arguments: [
         ("{from: ''}", "'from' is empty"),
-        ("{from: '{date}.json'}", "the path of a file with regions has the fields {dir}, {stem} and {ext}, and no others"),
+        (
+            "{from: '{date}.json'}",
+            "the path of a file with regions has the fields {dir}, {stem} and {ext}, and no others"
+        ),
         ("{from: a.json, unlisted: maybe}", "'unlisted' cannot be 'maybe'"),
         ("{from: a.json, grow: -1}", "'grow' cannot be -1"),
         ("{from: a.json, x: 3}", "'within' has no key 'x'"),
@@ -67,7 +72,8 @@ import Testing
                     parameters: [
                         ParameterDescriptor("within", .regions, summary: "Where"),
                         ParameterDescriptor("mask", .picture, summary: "Where"),
-                        ParameterDescriptor("feather", .number(minimum: 0, maximum: 9), fallback: .number(0), summary: "Soft"),
+                        ParameterDescriptor(
+                            "feather", .number(minimum: 0, maximum: 9), fallback: .number(0), summary: "Soft"),
                         ParameterDescriptor("mask_x", .length(), summary: "Left"),
                     ],
                     rules: [

@@ -258,7 +258,8 @@ extension RegionSet {
             return Region(
                 x: part(region.x, of: Double(size.width)), y: part(region.y, of: Double(size.height)),
                 width: part(region.width, of: Double(size.width)), height: part(region.height, of: Double(size.height)),
-                cornerRadius: shorter.isFinite && shorter > 0 ? part(region.cornerRadius, of: shorter) : region.cornerRadius)
+                cornerRadius: shorter.isFinite && shorter > 0
+                    ? part(region.cornerRadius, of: shorter) : region.cornerRadius)
         }
     }
 }

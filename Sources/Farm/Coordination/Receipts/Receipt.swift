@@ -201,7 +201,8 @@ enum ReceiptValue: Hashable, Sendable, Codable {
         case .integer(let number): self = .number(Double(number))
         case .boolean(let flag): self = .boolean(flag)
         case .pair(let x, let y): self = .pair(x: x, y: y)
-        case .word, .text, .path, .numbers, .region, .regions, .regionFile, .length, .size, .color: self = .text(value.words)
+        case .word, .text, .path, .numbers, .region, .regions, .regionFile, .length, .size, .color:
+            self = .text(value.words)
         case .picture(let picture): self = .text("\(picture.path) \(picture.digest ?? "")")
         }
     }

@@ -111,7 +111,8 @@ extension ParameterSchema {
 
     private static let regionFile = SchemaNode.mapping(
         [
-            ("from", .nonEmptyText), ("categories", .any(of: [.nonEmptyText, ["type": "array", "items": .nonEmptyText]])),
+            ("from", .nonEmptyText),
+            ("categories", .any(of: [.nonEmptyText, ["type": "array", "items": .nonEmptyText]])),
             ("grow", SchemaNode.length(from: 0).adding(["default": 0])),
             ("corner_radius", SchemaNode.length(from: 0).adding(["default": 0])),
             ("unlisted", .words(RegionFile.Unlisted.allCases.map(\.rawValue))),

@@ -258,7 +258,9 @@ private struct RegionListReader {
             }
             guard isMeant(annotation["category_id"]?.identity.flatMap { categories[$0] }) else { continue }
             let sides = numbers.compactMap(\.double)
-            guard sides.count == 4 else { throw odd("annotation \(index + 1) of this picture has no numbers in its 'bbox'") }
+            guard sides.count == 4 else {
+                throw odd("annotation \(index + 1) of this picture has no numbers in its 'bbox'")
+            }
             regions.append(try region(sides, number: index + 1))
         }
         return RegionSet(regions, of: size)

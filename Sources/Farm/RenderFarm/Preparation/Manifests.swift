@@ -245,7 +245,8 @@ package struct WorkerChecks {
 
     /// Whether all filters of a chain change no pixel of any picture. False for an empty chain.
     package func changeNothing(_ chain: [FilterMention]) -> Bool {
-        !chain.isEmpty && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation.withoutRegionFile] == .changesNothing }
+        !chain.isEmpty
+            && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation.withoutRegionFile] == .changesNothing }
     }
 
     /// The result, with problems of its filters and pictures.

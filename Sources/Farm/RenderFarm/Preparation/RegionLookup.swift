@@ -46,7 +46,8 @@ package struct RegionLookup: Sendable {
                 lists[file] = list
             } catch {
                 throw FarmError(
-                    .badManifest, "\(shown): the file with regions cannot be used: \(error.reason)\n   = \(error.remedy)")
+                    .badManifest,
+                    "\(shown): the file with regions cannot be used: \(error.reason)\n   = \(error.remedy)")
             }
         }
         self.lists = lists

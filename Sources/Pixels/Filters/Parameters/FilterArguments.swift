@@ -241,8 +241,9 @@ struct ArgumentCheck {
                 }
             case .belongs(let parameter, let others):
                 let fallback = descriptor.parameters.first { $0.name == parameter }?.fallback
-                guard given[parameter] == nil || given[parameter] == fallback
-                    || others.contains(where: { given[$0] != nil })
+                guard
+                    given[parameter] == nil || given[parameter] == fallback
+                        || others.contains(where: { given[$0] != nil })
                 else {
                     throw error(.missing(parameter: others.joined(separator: "' or '")))
                 }

@@ -94,11 +94,15 @@ extension MaskOptions {
 
     private static let mask = ParameterDescriptor(
         "mask", .picture,
-        summary: "Names a picture that limits the filter. It applies fully where that picture is white, and not at all where it is black")
+        summary:
+            "Names a picture that limits the filter. It applies fully where that picture is white, and not at all where it is black"
+    )
 
     private static let maskX = ParameterDescriptor(
         "mask_x", .length(),
-        summary: "Sets the left side of the mask, which keeps its size then. Without it, the mask is spread over the picture")
+        summary:
+            "Sets the left side of the mask, which keeps its size then. Without it, the mask is spread over the picture"
+    )
 
     private static let maskY = ParameterDescriptor("mask_y", .length(), summary: "Sets the top side of the mask")
 

@@ -249,7 +249,8 @@ extension PreviewCommand {
         // If the format can only be read, the preview shows the pixels that PNG would hold.
         let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
         return OutputSpec(
-            chain: try resolved(spec.chain + output.shownChain), format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
+            chain: try resolved(spec.chain + output.shownChain),
+            format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
             save: output.save)
     }
 

@@ -1,3 +1,4 @@
+import Catalogs
 import BatchSystems
 import Coordination
 import Exports
