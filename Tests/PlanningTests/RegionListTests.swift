@@ -139,14 +139,14 @@ struct RegionListTests {
             "it has neither a list of regions nor names of pictures; write {\"photo.jpg\": [[x, y, width, height]]}, or export COCO"
         ),
         (#"{"images": 1, "annotations": []}"#, "its 'images' is no list; correct it"),
-        (#"{"images": [{"id": 1}], "annotations": []}"#, "its image 1 has no 'id' or no 'file_name'; correct it"),
+        (#"{"images": [{"id": 1}], "annotations": []}"#, "item 1 of its 'images' has no 'id' or no 'file_name'; correct it"),
         (
             #"{"images": [{"id": 1, "file_name": "a"}, {"id": 1.0, "file_name": "b"}], "annotations": []}"#,
-            "two of its images have the same 'id'; correct it"
+            "two items of its 'images' have the same 'id'; correct it"
         ),
         (
             #"{"images": [{"id": 1, "file_name": "a"}], "annotations": [{"image_id": "1", "bbox": [1, 2, 3, 4]}]}"#,
-            "its annotation 1 belongs to no image; correct it"
+            "item 1 of its 'annotations' belongs to none of its 'images'; correct it"
         ),
     ])
     func `an odd file cannot be used`(text: String, words: String) {

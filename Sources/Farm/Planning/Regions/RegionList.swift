@@ -226,17 +226,17 @@ private struct RegionListReader {
         var names: [(id: String, name: String, size: Result<PictureSize?, Problem>)] = []
         for (index, image) in try items(value["images"], "images").enumerated() {
             guard let id = image["id"]?.identity, case .text(let name)? = image["file_name"] else {
-                throw odd("its image \(index + 1) has no 'id' or no 'file_name'")
+                throw odd("item \(index + 1) of its 'images' has no 'id' or no 'file_name'")
             }
             names.append((id, name, Result { () throws(Problem) in try size(of: image) }))
         }
         let known = Set(names.map(\.id))
-        guard known.count == names.count else { throw odd("two of its images have the same 'id'") }
+        guard known.count == names.count else { throw odd("two items of its 'images' have the same 'id'") }
         var found: [String: [JSONValue]] = [:]
         for (index, annotation) in try items(value["annotations"], "annotations").enumerated() {
             // A face whose picture is not known might stay sharp.
             guard let id = annotation["image_id"]?.identity, known.contains(id) else {
-                throw odd("its annotation \(index + 1) belongs to no image")
+                throw odd("item \(index + 1) of its 'annotations' belongs to none of its 'images'")
             }
             found[id, default: []].append(annotation)
         }
