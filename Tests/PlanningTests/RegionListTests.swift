@@ -115,6 +115,11 @@ struct RegionListTests {
         (#"[[1, 2, 0, 4]]"#, "region 1 has the size 0 × 4; correct it"),
         (#"[[1, 2, -3.5, 4]]"#, "region 1 has the size -3.5 × 4; correct it"),
         (#"[[1, 2, 3, 1e300]]"#, "region 1 has the size 3 × 1e+300; correct it"),
+        (#"[[1e300, 2, 3, 4]]"#, "region 1 begins at 1e+300, 2; correct it"),
+        (
+            #"[[0.2, 0.3, 0.25, 0.25]]"#,
+            "region 1 is not larger than a pixel; write pixels, and no parts of the picture's size"
+        ),
         (#""a""#, nil), (#"{"a.jpg": 3}"#, "has no list of regions; correct it"),
         (#"{"a.jpg": {}}"#, "has no 'regions'; correct it"),
         (
@@ -132,14 +137,23 @@ struct RegionListTests {
     }
 
     @Test(arguments: [
-        ("{", "it is no JSON: byte 2 does not fit; export it again"),
-        ("[1, 2], 3", "it is no JSON: byte 7 does not fit; export it again"),
+        ("{", "it ends in the middle; export it again"), ("  \n", "it is empty; export it again"),
+        ("{\n  \"a.jpg\": [[1, x]]\n}", "it is no JSON in line 2, byte 18; correct it, or export it again"),
+        ("[1, 2], 3", "it is no JSON in line 1, byte 7; correct it, or export it again"),
         (
             "7",
             "it has neither a list of regions nor names of pictures; write {\"photo.jpg\": [[x, y, width, height]]}, or export COCO"
         ),
+        (
+            #"[{"image_id": 1, "bbox": [1, 2, 3, 4], "score": 1}]"#,
+            "it has results without the names of their pictures; use a COCO file with 'images' and 'annotations'"
+        ),
+        (#"{"images": []}"#, "it has 'images' and no 'annotations'; correct it"),
         (#"{"images": 1, "annotations": []}"#, "its 'images' is no list; correct it"),
-        (#"{"images": [{"id": 1}], "annotations": []}"#, "item 1 of its 'images' has no 'id' or no 'file_name'; correct it"),
+        (
+            #"{"images": [{"id": 1}], "annotations": []}"#,
+            "item 1 of its 'images' has no 'id' or no 'file_name'; correct it"
+        ),
         (
             #"{"images": [{"id": 1, "file_name": "a"}, {"id": 1.0, "file_name": "b"}], "annotations": []}"#,
             "two items of its 'images' have the same 'id'; correct it"
@@ -162,6 +176,25 @@ struct RegionListTests {
             problem
                 == RegionList.Problem(
                     reason: "it has no category 'fase'", remedy: "its categories are face, plate"))
+    }
+
+    @Test func `a mark of UTF-8 at the beginning is skipped`() throws {
+        #expect(try list("\u{FEFF}[[1, 2, 3, 4]]").isOfOnePicture)
+    }
+
+    @Test func `names that no picture has are known, and so are the categories`() throws {
+        let list = try list(
+            #"{"a.jpg": [{"x": 1, "y": 2, "width": 3, "height": 4, "category": "face"}], "b.jpg": [], "c.jpg": []}"#,
+            inputs: ["/p/b.jpg"])
+        #expect(list.unused == ["a.jpg", "c.jpg"] && list.isUsed && list.categories == ["face"])
+        #expect(try !self.list(#"{"a.jpg": []}"#, inputs: ["/p/b.jpg"]).isUsed)
+    }
+
+    @Test func `one picture has at most 10,000 regions`() throws {
+        let regions = Array(repeating: "[1, 2, 3, 4]", count: 10_001).joined(separator: ",")
+        #expect(
+            failure(try list(#"{"a.jpg": [\#(regions)]}"#).regions(of: "/a.jpg"))
+                == "has more than 10000 regions; use a mask for this picture")
     }
 
     @Test func `an annotation without a box costs its picture`() throws {

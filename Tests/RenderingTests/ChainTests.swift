@@ -99,4 +99,15 @@ struct ChainTests {
         }
         await #expect(throws: CancellationError.self) { try await rendering.value }
     }
+
+    @Test func `a filter without regions changes nothing, and does not take an animation with it`() throws {
+        let none = ParameterValue.regions(RegionSet([]))
+        let idle = FilterInvocation.gaussian(5, ["within": none])
+        #expect(try Chain([idle], registry: .builtIn).isIdentity)
+        let around = FilterInvocation.gaussian(5, ["within": none, "inverted": .boolean(true)])
+        #expect(try !Chain([around], registry: .builtIn).isIdentity)
+        let fade = FilterInvocation(filter: "crossfade", values: ["filters": .integer(2)])
+        let faded = try Chain([idle, .gaussian(3), fade], registry: .builtIn)
+        #expect(faded.frames > 1)
+    }
 }

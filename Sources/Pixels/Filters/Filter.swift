@@ -11,6 +11,8 @@ package import Raster
 package protocol Filter: Sendable {
     /// Whether the filter changes no input. It is then never rendered.
     var isIdentity: Bool { get }
+    /// What limits the filter to a part of the picture; nil for the whole picture.
+    var masking: MaskOptions? { get }
     /// The rule for pixels outside the input.
     var edge: Edge { get }
     /// The largest margin that ``needed(for:in:)`` adds to a rectangle.
@@ -87,6 +89,8 @@ package struct FilterSource: Sendable {
 
 extension Filter {
     package func halo(in input: PixelRect) -> Halo { halo }
+
+    package var masking: MaskOptions? { nil }
 
     package var isEven: Bool { true }
 

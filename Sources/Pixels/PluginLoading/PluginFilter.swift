@@ -45,6 +45,7 @@ struct PluginFilter: Filter {
         }
     }
 
+    var masking: MaskOptions? { options.masking }
     var edge: Edge { options.area?.edge ?? .clamp }
     var halo: Halo { geometry.halo(in: .empty) }
     var hasForeignGeometry: Bool { !geometry.isPlain }
@@ -112,7 +113,11 @@ extension PluginDescription {
     /// A filter that chooses its extent has none.
     var masks: [ParameterDescriptor] {
         guard functions.extent == nil else { return [] }
-        return MaskOptions.parameters.filter { mask in !parameters.contains { $0.name == mask.name } }
+        let own = Set(parameters.map(\.name))
+        // A mask without its place, or a place without its mask, would be of no use.
+        let hasMask = MaskOptions.pictureParameters.contains { own.contains($0.name) }
+        return (hasMask ? MaskOptions.parametersWithoutMask : MaskOptions.parameters)
+            .filter { !own.contains($0.name) }
     }
 
     /// The plugin's descriptor: its own parameters and the host's.

@@ -9,8 +9,8 @@ package import Raster
 package struct Chain: Sendable {
     /// The filters, without those that change nothing.
     let filters: [any Filter]
-    /// For each filter, its name and its regions in the manifest; nil for the whole picture.
-    private let regions: [NamedRegions?]
+    /// For each filter, what limits it, or those that an animation fades in, to a part of the picture.
+    private let limits: [[Limit]]
     /// The curves from the input's samples to light.
     let curve: TransferCurve
     /// The frame of an animation that is rendered; see `FilterSource.frame`. If the chain creates frames, each is rendered
@@ -19,35 +19,50 @@ package struct Chain: Sendable {
 
     /// Throws `FilterError` for an unknown filter or an invalid value.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
-        var made = try invocations.map { Made(filter: try registry.makeFilter($0), regions: $0.regions) }
+        var made = try invocations.map { invocation in
+            let filter = try registry.makeFilter(invocation)
+            return Made(
+                filter: filter, limits: filter.masking.map { [Limit(filter: invocation.filter, masking: $0)] } ?? [])
+        }
         if let animation = made.last?.filter as? AnimationFilter, animation.faded > 0 {
             made = Self.fading(animation, made.dropLast())
         }
-        made.removeAll { $0.filter.isIdentity || $0.regions?.isIdle == true }
+        made.removeAll(where: \.isIdle)
         filters = made.map(\.filter)
-        regions = made.map(\.regions)
+        limits = made.map(\.limits)
         curve = .sRGB
         frame = animation?.shown ?? 0
     }
 
     private struct Made {
         let filter: any Filter
-        let regions: NamedRegions?
+        let limits: [Limit]
+        /// Whether it changes nothing.
+        var isIdle: Bool { filter.isIdentity || filter.masking?.isIdle == true }
+    }
+
+    private struct Limit {
+        /// The filter's name.
+        let filter: String
+        let masking: MaskOptions
+
+        func misfit(in input: PixelRect) -> ChainPlan.Misfit? {
+            masking.misfit(in: input).map { ChainPlan.Misfit(filter: filter, cause: $0) }
+        }
     }
 
     /// Passes the filters that it fades in to an animation.
     private static func fading(_ animation: AnimationFilter, _ before: ArraySlice<Made>) -> [Made] {
-        let faded = before.suffix(animation.faded).filter { !$0.filter.isIdentity }
-        let chain = Chain(filters: faded.map(\.filter), regions: faded.map(\.regions))
-        let missed = faded.lazy.compactMap(\.regions).first
+        let faded = before.suffix(animation.faded).filter { !$0.isIdle }
+        let chain = Chain(filters: faded.map(\.filter), limits: faded.map(\.limits))
         return before.dropLast(animation.faded) + [
-            Made(filter: animation.fading(ChainFilter(chain: chain)), regions: missed)
+            Made(filter: animation.fading(ChainFilter(chain: chain)), limits: faded.flatMap(\.limits))
         ]
     }
 
-    private init(filters: [any Filter], regions: [NamedRegions?], curve: TransferCurve = .sRGB) {
+    private init(filters: [any Filter], limits: [[Limit]], curve: TransferCurve = .sRGB) {
         self.filters = filters
-        self.regions = regions
+        self.limits = limits
         self.curve = curve
     }
 
@@ -74,7 +89,7 @@ package struct Chain: Sendable {
         guard let first = filters.first as? ThumbnailFilter else { return self }
         return Chain(
             filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst(),
-            regions: regions, curve: curve
+            limits: limits, curve: curve
         ).rendering(frame: frame)
     }
 
@@ -87,7 +102,7 @@ package struct Chain: Sendable {
 
     /// The same chain for an input with the transfer curve `curve`.
     package func over(_ curve: TransferCurve) -> Chain {
-        Chain(filters: filters, regions: regions, curve: curve).rendering(frame: frame)
+        Chain(filters: filters, limits: limits, curve: curve).rendering(frame: frame)
     }
 
     /// Whether the output has the input's bytes.
@@ -104,10 +119,11 @@ package struct Chain: Sendable {
         var (extent, current) = (input, layout)
         var halo = Halo.none
         var scale = (x: 1.0, y: 1.0)
-        for (filter, masked) in zip(filters, regions) {
+        for (filter, limits) in zip(filters, limits) {
             let stage = ChainPlan.Stage(
                 input: extent, inputLayout: current, output: filter.extent(of: extent),
-                outputLayout: filter.outputLayout(for: current), misfit: masked?.misfit(in: extent))
+                outputLayout: filter.outputLayout(for: current),
+                misfit: limits.lazy.compactMap { $0.misfit(in: extent) }.first)
             stages.append(stage)
             halo = halo + filter.halo(in: extent).scaled(by: scale)
             let own = filter.scale(in: extent)
@@ -178,36 +194,6 @@ extension Chain {
     }
 }
 
-/// The regions that a filter is limited to.
-private struct NamedRegions {
-    let filter: String
-    let regions: RegionSet
-    /// Whether the filter has nothing to change, because there is no region.
-    let isIdle: Bool
-
-    /// Why the regions do not fit an input. Nil if they do.
-    func misfit(in extent: PixelRect) -> ChainPlan.Misfit? {
-        if regions.isOfOtherShape(than: extent), let size = regions.size { return .shape(filter: filter, size) }
-        let isMissed = regions.placed(in: extent).contains { $0.bounds(in: extent).isEmpty }
-        return isMissed ? .outside(filter: filter) : nil
-    }
-}
-
-extension FilterInvocation {
-    /// The filter's name, and the regions of its `within`.
-    fileprivate var regions: NamedRegions? {
-        let regions: RegionSet? =
-            switch values[MaskOptions.within.name] {
-            case .region(let region): RegionSet([region])
-            case .regions(let regions): regions
-            default: nil
-            }
-        return regions.map {
-            NamedRegions(filter: filter, regions: $0, isIdle: $0.regions.isEmpty && !MaskOptions.isInverted(values))
-        }
-    }
-}
-
 extension Halo {
     /// The halo in pixels of a picture that has `scale` pixels for each of this halo's pixels, rounded up.
     fileprivate func scaled(by scale: (x: Double, y: Double)) -> Halo {
@@ -227,16 +213,14 @@ package struct ChainPlan: Hashable, Sendable {
         package let inputLayout: PixelLayout
         package let output: PixelRect
         package let outputLayout: PixelLayout
-        /// Why the regions of its `within` do not fit the input. Nil if they do.
+        /// Why its regions or its mask do not fit the input. Nil if they do.
         package let misfit: Misfit?
     }
 
-    /// Why the regions of a filter do not fit a picture.
-    package enum Misfit: Hashable, Sendable {
-        /// One of them covers no part of it.
-        case outside(filter: String)
-        /// They were found in a picture of another shape.
-        case shape(filter: String, PictureSize)
+    /// A filter whose regions or mask do not fit a picture.
+    package struct Misfit: Hashable, Sendable {
+        package let filter: String
+        package let cause: MaskOptions.Misfit
     }
 
     package let input: PixelRect

@@ -112,6 +112,7 @@ struct WatchedFilter: Filter {
     let watch: PluginWatch
 
     var isIdentity: Bool { filter.isIdentity }
+    var masking: MaskOptions? { filter.masking }
     var edge: Edge { filter.edge }
     var halo: Halo { filter.halo }
 

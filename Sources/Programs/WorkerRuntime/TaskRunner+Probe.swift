@@ -1,5 +1,6 @@
 import Catalogs
 import Digests
+import Filters
 import FoundationEssentials
 import Geometry
 import ImageFiles
@@ -127,20 +128,7 @@ extension TaskRunner {
             throw TaskFailure(
                 .value, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
         }
-        // A user who wants a part made unreadable must learn that it is not.
-        switch stage.misfit {
-        case .outside(let filter):
-            throw TaskFailure(
-                .value,
-                "\(task.input.path): the 'within' of '\(filter)' lies outside of the picture's \(input.width) × "
-                    + "\(input.height) pixels")
-        case .shape(let filter, let size):
-            throw TaskFailure(
-                .value,
-                "\(task.input.path): the regions of '\(filter)' are of a picture of \(size.width) × \(size.height) pixels, "
-                    + "and this one has \(input.width) × \(input.height)")
-        case nil: break
-        }
+        if let misfit = stage.misfit { throw TaskFailure(misfit, of: input, in: task.input.path) }
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(
                 .limit,
@@ -176,5 +164,25 @@ extension TaskRunner {
             stream.update(Array(recipe).span.bytes)
             return stream.digest()
         }
+    }
+}
+
+extension TaskFailure {
+    /// Regions or a mask that do not fit a picture. A user who wants a part made unreadable must learn that it is not.
+    init(_ misfit: ChainPlan.Misfit, of input: PixelRect, in path: String) {
+        let (filter, size) = (misfit.filter, "\(input.width) × \(input.height) pixels")
+        let reason =
+            switch misfit.cause {
+            case .regionOutside:
+                "the 'within' of '\(filter)' lies outside of the picture's \(size)"
+            case .otherShape(let own):
+                "the regions of '\(filter)' are of a picture of \(own.width) × \(own.height) pixels, and this one has \(size); "
+                    + "find its regions again"
+            case .maskOutside:
+                "the 'mask' of '\(filter)' lies outside of the picture's \(size)"
+            case .blackMask:
+                "the 'mask' of '\(filter)' is black everywhere, so that the filter changes nothing; what is to be changed is white"
+            }
+        self.init(.value, "\(path): \(reason)")
     }
 }

@@ -56,7 +56,11 @@ import Testing
         ("{from: a.json, unlisted: maybe}", "'unlisted' cannot be 'maybe'"),
         ("{from: a.json, grow: -1}", "'grow' cannot be -1"),
         ("{from: a.json, x: 3}", "'within' has no key 'x'"),
-        ("12", "'within' is a mapping, not a text"),
+        ("faces.json", "'within' takes a region, a list of regions, or a file, not 'faces.json'"),
+        ("[1, 2, 3, 4]", "'within' takes a region, a list of regions, or a file, not a list of numbers"),
+        ("[{from: a.json}, {x: 1, y: 2, width: 3, height: 4}]", "a file with regions is no item of a list"),
+        ("{frm: a.json}", "'within' has no key 'frm'"),
+        ("{from: a.json, categories: []}", "'categories' is an empty list"),
     ])
     func `a wrong value of a file is refused`(value: String, words: String) {
         let problems = within(value).problems

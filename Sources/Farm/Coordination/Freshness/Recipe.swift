@@ -172,6 +172,12 @@ private struct Words {
             if case .picture(let old)? = before, case .picture(let new)? = after {
                 return change(from: old, to: new).map { (name, $0) }
             }
+            if before != after, let old = before?.regionCount, let new = after?.regionCount, max(old, new) > 1 {
+                return (
+                    name,
+                    old == new ? "has other regions" : "has \(new) \(new == 1 ? "region" : "regions"), and had \(old)"
+                )
+            }
             return before == after ? nil : (name, "\(before?.words ?? "(none)") → \(after?.words ?? "(none)")")
         }
     }
@@ -240,6 +246,17 @@ package final class RecipeTable: Sendable {
             }
             state.comparisons[pair] = comparison
             return comparison
+        }
+    }
+}
+
+extension ParameterValue {
+    /// Nil for other values.
+    fileprivate var regionCount: Int? {
+        switch self {
+        case .region: 1
+        case .regions(let set): set.regions.count
+        default: nil
         }
     }
 }

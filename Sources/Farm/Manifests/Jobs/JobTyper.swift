@@ -35,6 +35,7 @@ struct JobTyper {
         if let animation { outputs = animating.outputs(outputs, showing: animation, after: filters) }
         let chain = layers + filters
         let whole = chain + outputs.flatMap(\.job.ownChain)
+        for output in outputs { refuseMovedRegions(chain + output.job.ownChain) }
         if showsOtherPictures(whole) {
             policies.chooseSRGB(reader, log, refusing: .layersKeepColors)
         } else if let parameter = sRGBColor(in: whole) {
@@ -69,6 +70,21 @@ struct JobTyper {
         let isOptional = ["outputs", "layers", "animate"].contains { reader.mapping[$0] != nil }
         if isOptional, reader.entry("filters") == nil { return [] }
         return reader.required("filters", type, example: "[invert]")
+    }
+
+    /// Refuses filters with regions from a file behind a filter that moves pixels. What was to be changed would stay as it is.
+    private func refuseMovedRegions(_ chain: [FilterInvocation]) {
+        var mover: String?
+        for invocation in chain {
+            if let mover, invocation.regionFile != nil,
+                let mention = log.filters.first(where: { $0.invocation == invocation })
+            {
+                let problem = FilterProblem.movedRegions(filter: invocation.filter, mover: mover)
+                log.error(.filter(problem), at: mention.span)
+            }
+            let isGeometry = catalog.filter(named: invocation.filter)?.kind == .geometry
+            if isGeometry || invocation.values["extent"] == .word("expand") { mover = mover ?? invocation.filter }
+        }
     }
 
     /// Whether other pictures are visible in the outputs. This needs one colour space for all.

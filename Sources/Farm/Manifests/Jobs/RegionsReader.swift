@@ -12,11 +12,20 @@ struct RegionsReader {
         ValueReader { node, name, log in
             switch node.content {
             case .sequence(let items): list(of: items, node, name, log)
-            case .mapping(let mapping) where mapping.entries.contains { $0.key == "from" }: file(node, name, log)
-            case .mapping, .scalar, .unreadable:
+            case .mapping(let mapping) where Self.isFile(mapping): file(node, name, log)
+            case .scalar(let scalar):
+                log.refusing(.noRegions(parameter: name, found: scalar.text.cut(to: 40).quoted), at: node.span)
+            case .mapping, .unreadable:
                 ValueReader<Region>.region.read(node, for: name, log: log).map(ParameterValue.region)
             }
         }
+    }
+
+    /// Whether somebody means a file: a key belongs to one, or none belongs to a region.
+    private static func isFile(_ mapping: SyntaxNode.Mapping) -> Bool {
+        let keys = Set(mapping.entries.map(\.key))
+        return !keys.isDisjoint(with: ["from", "file", "path", "categories", "grow", "unlisted"])
+            || !keys.isEmpty && keys.isDisjoint(with: ["x", "y", "width", "height", "w", "h", "left", "top"])
     }
 
     private func list(
@@ -29,6 +38,15 @@ struct RegionsReader {
         guard items.count <= Self.most else {
             log.error(.filter(.tooManyRegions(parameter: name, most: Self.most)), at: node.span)
             return nil
+        }
+        for item in items {
+            if case .mapping(let mapping) = item.content, Self.isFile(mapping) {
+                log.error(.filter(.regionFileInList(parameter: name)), at: item.span)
+                return nil
+            }
+        }
+        if items.allSatisfy({ $0.text != nil }) {
+            return log.refusing(.noRegions(parameter: name, found: "a list of numbers"), at: node.span)
         }
         let regions = items.enumerated().map { index, item in
             ValueReader<Region>.region.read(item, for: "\(name)[\(index)]", log: log)
@@ -43,7 +61,7 @@ struct RegionsReader {
             return nil
         }
         let path = reader.required("from", path, example: "faces.json")
-        let categories = reader.value("categories", .list(of: .nonEmptyText), default: [])
+        let categories = reader.value("categories", Self.categories, default: [])
         let grow = reader.value("grow", .boundedLength(isSize: false, from: 0), default: .pixels(0))
         let radius = reader.value("corner_radius", .boundedLength(isSize: false, from: 0), default: .pixels(0))
         let unlisted = reader.value("unlisted", .choice, default: RegionFile.Unlisted.fail)
@@ -52,6 +70,16 @@ struct RegionsReader {
             .regionFile(
                 RegionFile(
                     path: path, categories: categories, grow: grow, cornerRadius: radius, unlisted: unlisted))
+        }
+    }
+
+    private static var categories: ValueReader<[String]> {
+        ValueReader { node, name, log in
+            if case .sequence(let items) = node.content, items.isEmpty {
+                log.error(.value(.emptyList(name: name)), at: node.span)
+                return nil
+            }
+            return ValueReader<[String]>.list(of: .nonEmptyText).read(node, for: name, log: log)
         }
     }
 
@@ -76,6 +104,13 @@ struct RegionsReader {
                 return nil
             }
         }
+    }
+}
+
+extension DiagnosticLog {
+    fileprivate func refusing(_ problem: FilterProblem, at span: SourceSpan) -> ParameterValue? {
+        error(.filter(problem), at: span)
+        return nil
     }
 }
 

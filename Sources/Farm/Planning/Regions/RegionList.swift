@@ -25,18 +25,23 @@ package struct RegionList: Sendable {
 
     package typealias Regions = Result<RegionSet, Problem>
 
-    /// By the last component of the listed name.
+    /// By the listed name.
     private let entries: [String: [Entry]]
+    /// The numbers of components that listed names have, the largest first.
+    private let lengths: [Int]
+    /// By the last component of the listed name.
+    private let byLastName: [String: String]
     /// The regions if the file names no pictures.
     private let only: Regions?
     /// For each entry, the pictures that take their regions from it.
     private let takers: [Int: [String]]
+    /// The categories of the regions in the file.
+    package let categories: Set<String>
 
     private struct Entry: Sendable {
         let index: Int
         /// As it was written.
         let name: String
-        let components: [String]
         let regions: Regions
     }
 
@@ -48,45 +53,74 @@ package struct RegionList: Sendable {
     package init(
         _ text: [UInt8], options: RegionFile, folder: String, inputs: [String]
     ) throws(Problem) {
-        let value: JSONValue
-        do {
-            value = try JSONScanner.value(of: text)
-        } catch {
-            throw Problem(reason: "it is no JSON: byte \(error.column) does not fit", remedy: "export it again")
-        }
-        let found = try RegionListReader(options: options).pictures(in: value)
+        let value = try Self.value(of: text)
+        var reader = RegionListReader(options: options)
+        let found = try reader.pictures(in: value)
+        categories = reader.categories
         switch found {
-        case .one(let regions): (only, entries, takers) = (regions, [:], [:])
+        case .one(let regions):
+            (only, entries, lengths, byLastName, takers) = (regions, [:], [], [:], [:])
         case .named(let pictures):
-            let entries = pictures.enumerated().map { index, picture in
-                Entry(
-                    index: index, name: picture.name, components: Self.components(picture.name, in: folder),
-                    regions: picture.regions)
+            let named = pictures.enumerated().map { index, picture in
+                (
+                    components: Self.components(picture.name, in: folder),
+                    entry: Entry(index: index, name: picture.name, regions: picture.regions)
+                )
             }
-            let byName = Dictionary(grouping: entries) { $0.components.last ?? "" }
+            let entries = Dictionary(grouping: named) { $0.components.joined(separator: "/") }
+                .mapValues { $0.map(\.entry) }
+            let lengths = Set(named.map(\.components.count)).sorted(by: >)
             let taken = inputs.compactMap { input in
-                Self.longest(of: byName, for: input).first.map { (entry: $0.index, input: input) }
+                Self.fitting(entries, lengths, input).first.map { (entry: $0.index, input: input) }
             }
             takers = Dictionary(grouping: taken, by: \.entry).mapValues { $0.map(\.input) }
-            (only, self.entries) = (nil, byName)
+            byLastName = Dictionary(named.map { ($0.components.last ?? "", $0.entry.name) }) { first, _ in first }
+            (only, self.entries, self.lengths) = (nil, entries, lengths)
+        }
+    }
+
+    private static func value(of text: [UInt8]) throws(Problem) -> JSONValue {
+        let start: [UInt8] = text.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(text.dropFirst(3)) : text
+        guard start.contains(where: { !" \t\r\n".utf8.contains($0) }) else {
+            throw Problem(reason: "it is empty", remedy: "export it again")
+        }
+        do {
+            return try JSONScanner.value(of: start)
+        } catch {
+            guard error.column <= start.count else {
+                throw Problem(reason: "it ends in the middle", remedy: "export it again")
+            }
+            let before = start.prefix(error.column - 1)
+            let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+            let column = error.column - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)
+            throw Problem(
+                reason: "it is no JSON in line \(line), byte \(column)", remedy: "correct it, or export it again")
         }
     }
 
     /// Whether the file has the regions of one picture, which it does not name.
     package var isOfOnePicture: Bool { only != nil }
 
+    /// The names that no picture of the job has, as they were written.
+    package var unused: [String] {
+        entries.values.flatMap(\.self).filter { takers[$0.index] == nil }.sorted { $0.index < $1.index }.map(\.name)
+    }
+
+    /// Whether some picture of the job is listed.
+    package var isUsed: Bool { only != nil || !takers.isEmpty || entries.isEmpty }
+
     /// The regions of a picture. Nil if the file does not list it.
     ///
     /// - Parameter path: absolute.
     package func regions(of path: String) -> Regions? {
         if let only { return only }
-        let fitting = Self.longest(of: entries, for: path)
+        let fitting = Self.fitting(entries, lengths, path)
         guard let entry = fitting.first else { return nil }
         if fitting.count > 1 {
             return .failure(Problem(reason: "lists \(Self.quoted(entry.name)) twice", remedy: "merge the two"))
         }
         let takers = takers[entry.index] ?? []
-        if let other = takers.first(where: { $0 != path }) {
+        if let other = takers.first(where: { PathKey($0) != PathKey(path) }) {
             return .failure(
                 Problem(
                     reason: "has \(Self.quoted(entry.name)), which may be this picture or \(PathText.visible(other))",
@@ -97,17 +131,16 @@ package struct RegionList: Sendable {
 
     /// A listed name with the same last component in another folder.
     package func nearName(of path: String) -> String? {
-        (PathText.components(path).last.flatMap { entries[$0] } ?? []).first.map { Self.quoted($0.name) }
+        PathText.components(path).last.flatMap { byLastName[$0] }.map(Self.quoted)
     }
 
     /// The entries whose names are the end of the path, if no other one is longer.
-    private static func longest(of entries: [String: [Entry]], for path: String) -> [Entry] {
+    private static func fitting(_ entries: [String: [Entry]], _ lengths: [Int], _ path: String) -> [Entry] {
         let components = PathText.components(path)
-        let fitting = (components.last.flatMap { entries[$0] } ?? []).filter {
-            components.suffix($0.components.count) == $0.components[...]
+        for length in lengths where length <= components.count {
+            if let fitting = entries[components.suffix(length).joined(separator: "/")] { return fitting }
         }
-        let most = fitting.map(\.components.count).max() ?? 0
-        return fitting.filter { $0.components.count == most }
+        return []
     }
 
     /// An absolute name has all of its components, and `./a.jpg` and `../a.jpg` start from the folder.
@@ -123,20 +156,38 @@ package struct RegionList: Sendable {
 private struct RegionListReader {
     typealias Problem = RegionList.Problem
 
+    /// More regions of one picture are a mistake, and would take long.
+    private static let most = 10_000
+
     enum Found {
         case one(RegionList.Regions)
         case named([(name: String, regions: RegionList.Regions)])
     }
 
     let options: RegionFile
+    /// All categories that were read.
+    private(set) var categories: Set<String> = []
 
-    func pictures(in value: JSONValue) throws(Problem) -> Found {
+    init(options: RegionFile) { self.options = options }
+
+    mutating func pictures(in value: JSONValue) throws(Problem) -> Found {
         switch value {
-        case .list: return .one(regions(value))
+        case .list(let items):
+            if items.contains(where: { $0["image_id"] != nil }) {
+                throw Problem(
+                    reason: "it has results without the names of their pictures",
+                    remedy: "use a COCO file with 'images' and 'annotations'")
+            }
+            return .one(regions(value))
         case .object(let members):
+            if case .list? = value["images"], value["annotations"] == nil {
+                throw odd("it has 'images' and no 'annotations'")
+            }
             if value["images"] != nil, value["annotations"] != nil { return .named(try coco(value)) }
             if value["regions"] != nil { return .one(regions(value)) }
-            return .named(members.map { ($0.key, regions($0.value)) })
+            var pictures: [(name: String, regions: RegionList.Regions)] = []
+            for member in members { pictures.append((member.key, regions(member.value))) }
+            return .named(pictures)
         case .null, .truth, .number, .text:
             throw Problem(
                 reason: "it has neither a list of regions nor names of pictures",
@@ -146,20 +197,30 @@ private struct RegionListReader {
 
     // MARK: Rectangles by name
 
-    private func regions(_ value: JSONValue) -> RegionList.Regions {
-        Result { () throws(Problem) in
-            guard case .object = value else { return try set(of: value, size: nil) }
+    private mutating func regions(_ value: JSONValue) -> RegionList.Regions {
+        do throws(Problem) {
+            guard case .object = value else { return .success(try set(of: value, size: nil)) }
             guard let list = value["regions"] else { throw odd("has no 'regions'") }
-            return try set(of: list, size: try size(of: value))
+            return .success(try set(of: list, size: try size(of: value)))
+        } catch {
+            return .failure(error)
         }
     }
 
-    private func set(of list: JSONValue, size: PictureSize?) throws(Problem) -> RegionSet {
+    private mutating func set(of list: JSONValue, size: PictureSize?) throws(Problem) -> RegionSet {
         guard case .list(let items) = list else { throw odd("has no list of regions") }
         var regions: [Region] = []
         for (index, item) in items.enumerated() {
             let (sides, category) = try rectangle(item, number: index + 1)
+            if let category { categories.insert(category) }
             if isMeant(category) { regions.append(try region(sides, number: index + 1)) }
+        }
+        return try set(regions, size)
+    }
+
+    private func set(_ regions: [Region], _ size: PictureSize?) throws(Problem) -> RegionSet {
+        guard regions.count <= Self.most else {
+            throw Problem(reason: "has more than \(Self.most) regions", remedy: "use a mask for this picture")
         }
         return RegionSet(regions, of: size)
     }
@@ -189,8 +250,17 @@ private struct RegionListReader {
     /// - Parameter sides: left, top, width and height.
     private func region(_ sides: [Double], number: Int) throws(Problem) -> Region {
         let (width, height) = (sides[2], sides[3])
-        guard width > 0, height > 0, sides.allSatisfy({ $0.magnitude <= LengthLimit.widest.pixels }) else {
+        guard width > 0, height > 0, max(width, height) <= LengthLimit.widest.pixels else {
             throw odd("region \(number) has the size \(Self.text(width)) × \(Self.text(height))")
+        }
+        guard max(sides[0].magnitude, sides[1].magnitude) <= LengthLimit.widest.pixels else {
+            throw odd("region \(number) begins at \(Self.text(sides[0])), \(Self.text(sides[1]))")
+        }
+        // Some programs write parts of the picture's size.
+        guard max(width, height) > 1 else {
+            throw Problem(
+                reason: "region \(number) is not larger than a pixel",
+                remedy: "write pixels, and no parts of the picture's size")
         }
         let (across, down) = (growth(of: width), growth(of: height))
         return Region(
@@ -221,17 +291,18 @@ private struct RegionListReader {
 
     // MARK: COCO
 
-    private func coco(_ value: JSONValue) throws(Problem) -> [(name: String, regions: RegionList.Regions)] {
-        let categories = try categories(value["categories"])
-        var names: [(id: String, name: String, size: Result<PictureSize?, Problem>)] = []
+    private mutating func coco(_ value: JSONValue) throws(Problem) -> [(name: String, regions: RegionList.Regions)] {
+        let names = try self.names(ofCategories: value["categories"])
+        categories = Set(names.values)
+        var pictures: [(id: String, name: String, size: Result<PictureSize?, Problem>)] = []
         for (index, image) in try items(value["images"], "images").enumerated() {
             guard let id = image["id"]?.identity, case .text(let name)? = image["file_name"] else {
                 throw odd("item \(index + 1) of its 'images' has no 'id' or no 'file_name'")
             }
-            names.append((id, name, Result { () throws(Problem) in try size(of: image) }))
+            pictures.append((id, name, Result { () throws(Problem) in try size(of: image) }))
         }
-        let known = Set(names.map(\.id))
-        guard known.count == names.count else { throw odd("two items of its 'images' have the same 'id'") }
+        let known = Set(pictures.map(\.id))
+        guard known.count == pictures.count else { throw odd("two items of its 'images' have the same 'id'") }
         var found: [String: [JSONValue]] = [:]
         for (index, annotation) in try items(value["annotations"], "annotations").enumerated() {
             // A face whose picture is not known might stay sharp.
@@ -240,9 +311,9 @@ private struct RegionListReader {
             }
             found[id, default: []].append(annotation)
         }
-        return names.map { id, name, size in
+        return pictures.map { id, name, size in
             let regions = Result { () throws(Problem) in
-                try set(ofAnnotations: found[id] ?? [], categories, size: try size.get())
+                try set(ofAnnotations: found[id] ?? [], names, size: try size.get())
             }
             return (name, regions)
         }
@@ -253,23 +324,23 @@ private struct RegionListReader {
     ) throws(Problem) -> RegionSet {
         var regions: [Region] = []
         for (index, annotation) in annotations.enumerated() {
+            guard isMeant(annotation["category_id"]?.identity.flatMap { categories[$0] }) else { continue }
             guard case .list(let numbers)? = annotation["bbox"], numbers.count == 4 else {
                 throw odd("annotation \(index + 1) of this picture has no 'bbox'")
             }
-            guard isMeant(annotation["category_id"]?.identity.flatMap { categories[$0] }) else { continue }
             let sides = numbers.compactMap(\.double)
             guard sides.count == 4 else {
                 throw odd("annotation \(index + 1) of this picture has no numbers in its 'bbox'")
             }
             regions.append(try region(sides, number: index + 1))
         }
-        return RegionSet(regions, of: size)
+        return try set(regions, size)
     }
 
     /// The names of the categories by their numbers.
     ///
     /// - Throws: a problem if the file has none of the categories that are asked for: a misspelt one would leave all of its regions sharp.
-    private func categories(_ list: JSONValue?) throws(Problem) -> [String: String] {
+    private func names(ofCategories list: JSONValue?) throws(Problem) -> [String: String] {
         var names: [String: String] = [:]
         for category in try list.map({ (list) throws(Problem) in try items(list, "categories") }) ?? [] {
             if let id = category["id"]?.identity, case .text(let name)? = category["name"] { names[id] = name }
@@ -292,10 +363,11 @@ private struct RegionListReader {
 }
 
 extension JSONValue {
-    /// The value of a key of an object. If there are several, the last one.
+    /// The value of a key of an object. A key that is there twice has no value.
     fileprivate subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.last { $0.key == key }?.value
+        let values = members.filter { $0.key == key }
+        return values.count > 1 ? .null : values.first?.value
     }
 
     fileprivate var double: Double? {

@@ -248,8 +248,6 @@ extension OutputNaming.Measures {
 final class FrameVariants: Sendable {
     private struct Kind: Hashable {
         let settings: Int?
-        /// The index of a frame with regions of its own.
-        let frame: Int?
         let formats: [String]
         let isAnimation: Bool
     }
@@ -260,6 +258,8 @@ final class FrameVariants: Sendable {
     private let variants: [FrameVariant]
     /// The frames with regions of their own, by their index. A frame without its regions fails.
     private let regional: [Int: Result<FrameVariant, FrameFailure>]
+    /// Names in files with regions that are probably misspelt.
+    let hints: [String]
     private let known = Mutex<[Kind: [RecipeKey]]>([:])
 
     /// - Parameter reread: the manifest with more overrides.
@@ -275,13 +275,15 @@ final class FrameVariants: Sendable {
             }
             return try Self.variant(job, of: plan.job, settings, at: line)
         }
-        regional = [:]
+        (hints, regional) = ([], [:])
     }
 
     private init(
-        _ other: FrameVariants, _ variants: [FrameVariant], regional: [Int: Result<FrameVariant, FrameFailure>] = [:]
+        _ other: FrameVariants, _ variants: [FrameVariant], hints: [String] = [],
+        regional: [Int: Result<FrameVariant, FrameFailure>] = [:]
     ) {
-        (job, catalog, self.variants, self.regional) = (other.job, other.catalog, variants, regional)
+        (job, catalog, self.variants) = (other.job, other.catalog, variants)
+        (self.hints, self.regional) = (hints, regional)
     }
 
     /// A copy that knows the regions of the plan's frames.
@@ -294,8 +296,10 @@ final class FrameVariants: Sendable {
         let resolved = concurrentMap(plan.frames) { frame in
             Result { () throws(FrameFailure) in try lookup.resolved(self.usual(frame), for: frame.input) }
         }
+        // Of some pictures, all may have other categories.
+        if plan.frames.count == plan.inputs.count { try lookup.refuseOtherCategories() }
         return FrameVariants(
-            self, variants,
+            self, variants, hints: lookup.hints,
             regional: Dictionary(zip(plan.frames.map(\.index), resolved)) { first, _ in first })
     }
 
@@ -352,20 +356,24 @@ final class FrameVariants: Sendable {
 
     /// How each of a frame's outputs is made.
     func recipes(of frame: PlannedFrame, in table: RecipeTable) -> [RecipeKey] {
+        guard regional.isEmpty else { return keys(of: frame, in: table) }
         let kind = Kind(
-            settings: frame.settings, frame: regional.isEmpty ? nil : frame.index, formats: frame.formats,
-            isAnimation: frame.pages == .animation)
+            settings: frame.settings, formats: frame.formats, isAnimation: frame.pages == .animation)
         return known.withLock { known in
             if let keys = known[kind] { return keys }
-            let variant = self[frame] ?? usual(frame)
-            let keys = zip(variant.outputs, frame.formats).map { output, format in
-                table.key(
-                    of: Recipe(
-                        chain: variant.chain + output.ownChain, color: job.color, format: format, save: output.save,
-                        pages: frame.pages, catalog: catalog))
-            }
+            let keys = keys(of: frame, in: table)
             known[kind] = keys
             return keys
+        }
+    }
+
+    private func keys(of frame: PlannedFrame, in table: RecipeTable) -> [RecipeKey] {
+        let variant = self[frame] ?? usual(frame)
+        return zip(variant.outputs, frame.formats).map { output, format in
+            table.key(
+                of: Recipe(
+                    chain: variant.chain + output.ownChain, color: job.color, format: format, save: output.save,
+                    pages: frame.pages, catalog: catalog))
         }
     }
 }

@@ -101,6 +101,7 @@ package struct JobPreparation: Sendable {
             recipes: RecipeTable(catalog: catalog, texts: contents.recipes), stateFolder: shownState, now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.rerun = rerun
+        prepared.regionHints = variants.hints
         prepared.ended = plan.missing.map(Self.missing)
         prepared.ended += plan.unreadableFolders.filter { isWanted($0.frame, plan) }.map(Self.unreadable)
         if !allowsGone, !plan.danglingLinks.isEmpty {

@@ -14,6 +14,8 @@ package struct PreparedJob: Sendable {
     package let contents: LedgerContents
     package var freshness: Freshness
     package var targets: [FrameTarget] = []
+    /// Names in files with regions that are probably misspelt.
+    package var regionHints: [String] = []
     /// Frames that have ended already: missing or broken pictures, and frames that a deadline left.
     package var ended: [FrameReport] = []
     package var findings: ProbeQuery.Findings = [:]

@@ -2,7 +2,10 @@ import Catalogs
 import Glibc
 package import JobModel
 package import Planning
+import SafeFiles
+import Reports
 package import Scheduling
+import Synchronization
 
 /// The regions of the pictures of a job, from the files that its filters name by `within: {from: …}`.
 ///
@@ -10,11 +13,18 @@ package import Scheduling
 package struct RegionLookup: Sendable {
     /// Read once, and the same for all pictures.
     private let lists: [RegionFile: RegionList]
+    /// The categories in the files of single pictures.
+    private let seen = SeenCategories()
     /// Messages show paths as they are seen from this folder.
     private let folder: String
+    /// Names in files that are probably misspelt.
+    let hints: [String]
 
-    /// The largest file that is read, in bytes.
-    private static let most = 256 << 20
+    /// For each file of one picture, the pictures that have it.
+    private let owners: [RegionFile: [PathKey: [String]]]
+
+    /// The largest files that are read, for all pictures and for one picture, in bytes.
+    private static let (most, mostOfOne) = (64 << 20, 4 << 20)
 
     /// - Parameters:
     ///   - chain: all filters of the job and of its outputs.
@@ -24,10 +34,21 @@ package struct RegionLookup: Sendable {
         self.folder = folder
         var lists: [RegionFile: RegionList] = [:]
         let paths = inputs.map(\.path)
+        var owners: [RegionFile: [PathKey: [String]]] = [:]
+        for file in Set(chain.compactMap(\.regionFile)) where file.isOfEachPicture {
+            guard FileSystem.isFolder(file.fixedFolder) else {
+                throw FarmError(
+                    .missingInput,
+                    "\(PathText.shown(file.fixedFolder, from: folder)): the folder of the files with regions is not there\n"
+                        + "   = look for a misspelt name, or mount its disk")
+            }
+            owners[file] = Dictionary(grouping: inputs) { PathKey(file.path(for: $0)) }.mapValues { $0.map(\.path) }
+        }
+        self.owners = owners
         for file in Set(chain.compactMap(\.regionFile)).sorted(by: { $0.path < $1.path }) where !file.isOfEachPicture {
             let shown = PathText.shown(file.path, from: folder)
             let bytes: [UInt8]
-            switch Self.read(file.path) {
+            switch Self.read(file.path, most: Self.most) {
             case .success(let contents): bytes = contents
             case .failure(let failure):
                 throw FarmError(
@@ -43,6 +64,17 @@ package struct RegionLookup: Sendable {
                         reason: "it names no pictures",
                         remedy: "write {\"photo.jpg\": […]}, or one file for each picture by a name with {stem}")
                 }
+                guard inputs.isEmpty || list.isUsed else {
+                    throw RegionList.Problem(
+                        reason:
+                            "it lists no picture of the job, but \(list.unused.prefix(3).map { "'\(VisibleText.line($0))'" }.joined(separator: ", "))",
+                        remedy: "write names that are the ends of the pictures' paths")
+                }
+                if let other = Self.otherCategories(file, list.categories) {
+                    throw RegionList.Problem(
+                        reason: "none of its regions has the category \(other.wanted)",
+                        remedy: "its categories are \(other.found)")
+                }
                 lists[file] = list
             } catch {
                 throw FarmError(
@@ -51,6 +83,38 @@ package struct RegionLookup: Sendable {
             }
         }
         self.lists = lists
+        hints = lists.filter { $0.key.unlisted == .none && !inputs.isEmpty && !$0.value.unused.isEmpty }
+            .sorted { $0.key.path < $1.key.path }
+            .map { file, list in
+                let names = list.unused.prefix(3).map { "'\(VisibleText.line($0))'" }.joined(separator: ", ")
+                let more = list.unused.count > 3 ? ", …" : ""
+                return
+                    "\(PathText.shown(file.path, from: folder)) lists \(Figures.plural(list.unused.count, "picture")) that the job "
+                    + "does not have: \(names)\(more)"
+            }
+    }
+
+    /// - Throws: ``FarmError`` if none of the files that were read for single pictures has a category that is asked for.
+    func refuseOtherCategories() throws(FarmError) {
+        for (file, found) in seen.value.withLock({ $0 }) {
+            guard let other = Self.otherCategories(file, found) else { continue }
+            throw FarmError(
+                .badManifest,
+                "\(PathText.shown(file.path, from: folder)): none of the regions has the category \(other.wanted)\n"
+                    + "   = the categories are \(other.found)")
+        }
+    }
+
+    /// The categories that are wanted and those of a file, if it has none of the wanted ones. A misspelt name would leave all faces as they
+    /// are.
+    private static func otherCategories(
+        _ file: RegionFile, _ found: Set<String>
+    ) -> (wanted: String, found: String)? {
+        guard !file.categories.isEmpty, !found.isEmpty, found.isDisjoint(with: file.categories) else { return nil }
+        func words(_ names: some Sequence<String>) -> String {
+            names.map { VisibleText.line($0) }.joined(separator: ", ")
+        }
+        return (words(file.categories), words(found.sorted()))
     }
 
     /// The chain with the regions of one picture.
@@ -116,15 +180,25 @@ package struct RegionLookup: Sendable {
         _ file: RegionFile, at path: String, of input: InputFile
     ) throws(FrameFailure) -> RegionList.Regions? {
         let shown = PathText.shown(path, from: folder)
-        switch Self.read(path) {
+        let sharers = owners[file]?[PathKey(path)] ?? []
+        switch Self.read(path, most: Self.mostOfOne) {
         case .failure(let failure) where failure.isMissing: return nil
         case .failure(let failure):
             throw FrameFailure(
-                .input, "\(PathText.visible(input.path)): \(shown) cannot be read: \(failure.reason)")
+                .input,
+                "\(PathText.visible(input.path)): \(shown) cannot be read: \(failure.reason); name files that this user may read"
+            )
         case .success(let bytes):
             do throws(RegionList.Problem) {
                 let list = try RegionList(
-                    bytes, options: file, folder: PathText.folder(of: path), inputs: [input.path])
+                    bytes, options: file, folder: PathText.folder(of: path), inputs: sharers + [input.path])
+                if list.isOfOnePicture, let other = sharers.first(where: { PathKey($0) != PathKey(input.path) }) {
+                    return .failure(
+                        RegionList.Problem(
+                            reason: "may belong to this picture or to \(PathText.visible(other))",
+                            remedy: "add {dir} or {ext} to the name of the files"))
+                }
+                seen.value.withLock { $0[file, default: []].formUnion(list.categories) }
                 return list.regions(of: input.path)
                     ?? .failure(RegionList.Problem(reason: "does not list it", remedy: "add it"))
             } catch {
@@ -148,7 +222,7 @@ package struct RegionLookup: Sendable {
     }
 
     /// Waits for nobody: a pipe is no file.
-    private static func read(_ path: String) -> Result<[UInt8], ReadError> {
+    private static func read(_ path: String, most: Int) -> Result<[UInt8], ReadError> {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return .failure(ReadError(code: errno)) }
         defer { close(descriptor) }
@@ -166,6 +240,10 @@ package struct RegionLookup: Sendable {
             if bytes.count > most { return .failure(ReadError("it has more than \(most >> 20) MiB")) }
         }
     }
+}
+
+private final class SeenCategories: Sendable {
+    let value = Mutex<[RegionFile: Set<String>]>([:])
 }
 
 extension FilterInvocation {

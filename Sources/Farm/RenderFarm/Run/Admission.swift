@@ -129,7 +129,9 @@ struct Admission {
         var contents = ledger.contents
         if !folder.isNew, !context.isShared { contents.forgetBroken(since: folder.name) }
         var prepared = try await context.preparation.working(for: folder).prepare(job, contents: contents)
-        if context.watch?.isNew(prepared.plan) ?? true { listener.hint(prepared.plan, folder: context.folder) }
+        if context.watch?.isNew(prepared.plan) ?? true {
+            listener.hint(prepared.plan, folder: context.folder, more: prepared.regionHints)
+        }
         try reportDanglingLinks(prepared, ledger)
         if request.allowsGone { prepared.abandonLost() }
         try context.missingDiskCheck.refuseLostInputs(prepared)

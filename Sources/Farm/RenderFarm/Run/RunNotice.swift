@@ -413,10 +413,12 @@ extension RunListener {
     /// Reports patterns that match nothing, and links that lead nowhere. (If no pattern matches anything, that is
     /// an error.)
     ///
-    /// - Parameter folder: messages show paths as they are seen from this folder.
-    package func hint(_ plan: JobPlan, folder: String) {
+    /// - Parameters:
+    ///   - folder: messages show paths as they are seen from this folder.
+    ///   - more: other probable mistakes.
+    package func hint(_ plan: JobPlan, folder: String, more: [String] = []) {
         let manifest = PathText.shown(plan.job.manifestPath, from: folder)
-        for message in PlanHints.messages(plan, folder) {
+        for message in PlanHints.messages(plan, folder) + more {
             report(.manifestHint(manifest: manifest, message))
         }
     }

@@ -36,6 +36,7 @@ package struct BilateralFilter: Filter {
         make: { try BilateralFilter($0) })
 
     package var isIdentity: Bool { kernel == nil }
+    package var masking: MaskOptions? { options.masking }
     package var edge: Edge { options.edge }
     package var halo: Halo { kernel?.halo ?? .none }
 

@@ -14,6 +14,7 @@ package protocol BlurFilter: Filter {
 
 extension BlurFilter {
     package var growth: Halo { kernel.halo }
+    package var masking: MaskOptions? { options.masking }
     package var edge: Edge { options.edge }
     package var halo: Halo { kernel.halo }
 

@@ -51,6 +51,7 @@ package struct MaterialFilter: Filter {
         make: { try MaterialFilter($0) })
 
     package var isIdentity: Bool { false }
+    package var masking: MaskOptions? { options.masking }
     package var edge: Edge { options.edge }
     package var halo: Halo { kernel.halo }
 

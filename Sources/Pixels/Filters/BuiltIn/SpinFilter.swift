@@ -31,6 +31,7 @@ package struct SpinFilter: Filter {
         make: { try SpinFilter($0) })
 
     package var isIdentity: Bool { angle == 0 }
+    package var masking: MaskOptions? { options.masking }
     package var edge: Edge { options.edge }
     /// The halo without a picture. ``halo(in:)`` returns the real one.
     package var halo: Halo { .none }

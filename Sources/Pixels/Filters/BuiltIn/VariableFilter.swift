@@ -90,6 +90,7 @@ package struct VariableFilter: Filter {
             summary: "Sets the distance over which the radius grows to its full value"),
     ]
 
+    package var masking: MaskOptions? { options.masking }
     package var edge: Edge { options.edge }
 
     package func extent(of input: PixelRect) -> PixelRect {

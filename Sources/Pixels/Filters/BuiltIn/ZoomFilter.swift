@@ -34,6 +34,7 @@ package struct ZoomFilter: Filter {
         make: { try ZoomFilter($0) })
 
     package var isIdentity: Bool { amount == 0 }
+    package var masking: MaskOptions? { options.masking }
     package var edge: Edge { options.edge }
     /// The halo without a picture. ``halo(in:)`` returns the real one.
     package var halo: Halo { .none }

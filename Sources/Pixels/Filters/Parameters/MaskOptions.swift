@@ -35,6 +35,31 @@ package struct MaskOptions: Hashable, Sendable {
         if regions == nil, picture == nil { return nil }
     }
 
+    /// Why a filter with these values would change something else than its author wants.
+    package enum Misfit: Hashable, Sendable {
+        /// A region covers no part of the input.
+        case regionOutside
+        /// The regions were found in a picture of this size, which has another shape.
+        case otherShape(PictureSize)
+        /// The mask covers no part of the input.
+        case maskOutside
+        case blackMask
+    }
+
+    /// Nil if the regions and the mask fit the input.
+    package func misfit(in input: PixelRect) -> Misfit? {
+        if let regions {
+            if regions.isOfOtherShape(than: input), let size = regions.size { return .otherShape(size) }
+            if regions.placed(in: input).contains(where: { $0.bounds(in: input).isEmpty }) { return .regionOutside }
+        }
+        guard let picture, !isInverted else { return nil }
+        if picture.isBlack { return .blackMask }
+        return placed(picture, in: input).isOutside(input) ? .maskOutside : nil
+    }
+
+    /// Whether there is nothing to change: a list of regions is empty.
+    package var isIdle: Bool { regions?.regions.isEmpty == true && !isInverted }
+
     /// How much of each pixel changes.
     package func mask(in input: PixelRect) -> Mask {
         Mask(
@@ -55,7 +80,7 @@ package struct MaskOptions: Hashable, Sendable {
 
 extension RegionSet {
     /// The regions as shapes, in coordinates.
-    package func placed(in input: PixelRect) -> [RoundedRect] {
+    fileprivate func placed(in input: PixelRect) -> [RoundedRect] {
         guard let size else { return regions.map { RoundedRect($0, in: input) } }
         let scale = (x: Double(input.width) / Double(size.width), y: Double(input.height) / Double(size.height))
         return regions.map { region in
@@ -67,12 +92,12 @@ extension RegionSet {
         }
     }
 
-    /// Whether `input` has other proportions than the picture in which the regions were found, as after a turn or a crop. Whole pixels
-    /// may be rounded.
-    package func isOfOtherShape(than input: PixelRect) -> Bool {
+    /// Whether `input` has other proportions than the picture in which the regions were found, as after a quarter turn. The sides may be
+    /// rounded to whole pixels.
+    fileprivate func isOfOtherShape(than input: PixelRect) -> Bool {
         guard let size else { return false }
-        let difference = input.width * size.height - input.height * size.width
-        return difference.magnitude > UInt(2 * max(size.width, size.height, input.width, input.height))
+        let difference = Double(input.width) * Double(size.height) - Double(input.height) * Double(size.width)
+        return difference.magnitude > Double(2 * max(size.width, size.height, input.width, input.height))
     }
 }
 
@@ -83,7 +108,8 @@ extension Length {
 }
 
 extension MaskOptions {
-    package static let parameters = [within, mask, maskX, maskY] + softened
+    package static let parameters = [within] + pictureParameters + softened
+    package static let pictureParameters = [mask, maskX, maskY]
     /// For a filter whose own parameter is called `mask`.
     package static let parametersWithoutMask = [within] + softened
     private static let softened = [inverted, feather]
@@ -111,17 +137,12 @@ extension MaskOptions {
         summary: "Applies the filter to everything that 'within' and 'mask' leave out")
 
     private static let feather = ParameterDescriptor(
-        "feather", .number(minimum: 0, maximum: 1000), fallback: .number(0), unit: "px",
+        "feather", .number(minimum: 0, maximum: 100), fallback: .number(0), unit: "px",
         summary: "Softens the border of 'within' and 'mask'. It is the standard deviation of a Gaussian")
 
     /// The names of the parameters that limit a filter, among these.
     package static func limits(of parameters: [ParameterDescriptor]) -> [String] {
         [within, mask].map(\.name).filter { name in parameters.contains { $0.name == name } }
-    }
-
-    /// Whether a filter with these values changes what its regions leave out.
-    package static func isInverted(_ values: [String: ParameterValue]) -> Bool {
-        values[inverted.name] == .boolean(true)
     }
 
     /// The rules of the parameters among these.

@@ -1,4 +1,5 @@
 package import Catalogs
+import Geometry
 import Kernels
 package import Raster
 import Synchronization
@@ -34,6 +35,8 @@ package final class Layer: Sendable {
     /// The pixels. The rectangle begins at 0, 0.
     package let raster: AnyRaster
     private let sweeps = Mutex<[Sweep]>([])
+    /// The latest size that was asked for.
+    private let scaled = Mutex<AnyRaster?>(nil)
 
     private struct Sweep {
         let direction: Route.Point
@@ -45,6 +48,53 @@ package final class Layer: Sendable {
     private static let kept = 8
 
     package init(_ raster: AnyRaster) { self.raster = raster }
+
+    /// The most pixels of a scaled picture that is kept whole.
+    private static let mostScaled = 16 << 20
+
+    /// Whether the picture in this size is too large to be made whole.
+    func isLarge(_ size: PictureSize) -> Bool {
+        let own = PictureSize(width: raster.rect.width, height: raster.rect.height)
+        return size != own && size.width * size.height > Self.mostScaled
+    }
+
+    /// The picture in another size. Its rectangle begins at 0, 0.
+    ///
+    /// - Throws: ``FilterError`` if it would be too large.
+    func scaled(to size: PictureSize) throws(FilterError) -> AnyRaster {
+        guard size != PictureSize(width: raster.rect.width, height: raster.rect.height) else { return raster }
+        guard !isLarge(size) else {
+            throw FilterError(
+                filter: "overlay",
+                problem: .failed(
+                    reason: "repeated, or with a shadow, the other picture may have 16 megapixels, and would have "
+                        + "\(size.width) × \(size.height) pixels"))
+        }
+        let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+        return scaled.withLock { scaled in
+            if let scaled, scaled.rect == whole { return scaled }
+            let made = scaledPart(whole, of: size)
+            scaled = made
+            return made
+        }
+    }
+
+    /// A part of the picture in another size. The rectangle of the result begins at 0, 0.
+    func scaledPart(_ part: PixelRect, of size: PictureSize) -> AnyRaster {
+        let resampler = Resampler(
+            horizontal: AxisResampling(
+                scale: Double(raster.rect.width) / Double(size.width), kernel: .lanczos3),
+            vertical: AxisResampling(
+                scale: Double(raster.rect.height) / Double(size.height), kernel: .lanczos3))
+        let reach = Halo(horizontal: resampler.horizontal.reach, vertical: resampler.vertical.reach)
+        var result = AnyRaster(
+            zeroed: PixelRect(x: 0, y: 0, width: part.width, height: part.height), layout: raster.layout,
+            format: raster.format)
+        resampler.render(
+            KernelSource(clamping: raster, reach: reach), corner: (0, 0), shift: (part.x, part.y), light: .encoded,
+            into: &result)
+        return result
+    }
 
     /// See ``SweptLayer``.
     func swept(along direction: Route.Point, radius: Double) -> SweptLayer {

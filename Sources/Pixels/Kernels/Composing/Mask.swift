@@ -55,8 +55,12 @@ public struct Mask: Sendable {
         return Self.disjoint(regions.map { $0.bounds(in: shown) }.filter { !$0.isEmpty })
     }
 
-    /// Replaces rectangles that touch by one around them.
+    /// More parts than this are not told apart, because each is compared with all others.
+    private static let mostParts = 256
+
+    /// Replaces rectangles that overlap by one around them.
     private static func disjoint(_ rects: [PixelRect]) -> [PixelRect] {
+        guard rects.count <= mostParts else { return [rects.reduce(.empty) { $0.union($1) }] }
         var apart: [PixelRect] = []
         for rect in rects {
             var whole = rect
@@ -70,9 +74,9 @@ public struct Mask: Sendable {
 
     /// The coverage of the pixels of `area`.
     func coverage(of area: PixelRect) -> MaskCoverage {
-        guard let softening else { return MaskCoverage(area, .sharp(SharpCoverage(self, columns: area.columns))) }
+        guard let softening else { return MaskCoverage(area, .sharp(SharpCoverage(self, area))) }
         let wide = area.expanded(by: softening.halo)
-        let coverage = SharpCoverage(self, columns: wide.columns)
+        let coverage = SharpCoverage(self, wide)
         var sharp = Raster<UInt16>(rect: wide, layout: .gray, repeating: 0)
         var row = [Double](repeating: 0, count: wide.width)
         for y in wide.rows {
@@ -117,16 +121,24 @@ struct MaskCoverage {
     }
 }
 
-/// The coverage of some columns before it is softened.
+/// The coverage of a rectangle before it is softened.
 private struct SharpCoverage {
     private let mask: Mask
     private let columns: Range<Int>
+    /// The regions of each row.
+    private let regions: [[RoundedRect]]
+    private let firstRow: Int
     /// The columns of the picture among them, and its rows.
     private let shown: Range<Int>
     private let pictureRows: StrengthRows?
 
-    init(_ mask: Mask, columns: Range<Int>) {
-        (self.mask, self.columns) = (mask, columns)
+    init(_ mask: Mask, _ area: PixelRect) {
+        (self.mask, columns, firstRow) = (mask, area.columns, area.y)
+        var regions = [[RoundedRect]](repeating: [], count: mask.regions == nil ? 0 : area.height)
+        for region in mask.regions ?? [] {
+            for y in region.bounds(in: area).rows { regions[y - area.y].append(region) }
+        }
+        self.regions = regions
         shown = mask.picture?.columns(among: columns) ?? columns
         pictureRows = shown.isEmpty ? nil : mask.picture?.strengthRows(columns: shown)
     }
@@ -134,7 +146,7 @@ private struct SharpCoverage {
     /// Writes the covered share of each pixel of row `y`, 0…1.
     func fill(_ row: inout [Double], y: Int) {
         for index in row.indices { row[index] = mask.regions == nil ? 1 : 0 }
-        for region in mask.regions ?? [] {
+        for region in regions.isEmpty ? [] : regions[y - firstRow] {
             for (run, share) in region.coverage(of: columns, y: y) {
                 for index in run.moved(by: -columns.lowerBound) {
                     row[index] = row[index] == 0 ? share : 1 - (1 - row[index]) * (1 - share)
@@ -178,6 +190,9 @@ package struct PlacedPicture: Sendable {
         rect = PixelRect(x: x, y: y, width: picture.width, height: picture.height)
     }
 
+    /// Whether no pixel of the input lies under the picture.
+    package func isOutside(_ input: PixelRect) -> Bool { rect.intersection(input).isEmpty }
+
     /// The pixels of `area` that may not be black.
     fileprivate func bounds(in area: PixelRect) -> PixelRect {
         let shown = isEverywhere ? area : area.intersection(rect)
@@ -206,18 +221,21 @@ extension KernelSource {
         let areas = mask.parts(in: destination.rect)
         guard !areas.isEmpty else { return }
         let (layout, format) = (destination.layout, destination.format)
-        for area in areas {
+        func filtered(_ area: PixelRect) -> AnyRaster {
             var part = AnyRaster(zeroed: area, layout: layout, format: format)
             body(&part)
-            guard layout.hasAlpha else {
-                part.blend(into: &destination, mask.coverage(of: area))
-                continue
-            }
-            let reader = PixelReader(self, layout: layout, light: .encoded)
-            var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
-            PixelReader(KernelSource(part), layout: layout, light: .encoded).write(area, to: &sink)
-            destination = sink.raster
+            return part
         }
+        guard layout.hasAlpha else {
+            for area in areas { filtered(area).blend(into: &destination, mask.coverage(of: area)) }
+            return
+        }
+        let reader = PixelReader(self, layout: layout, light: .encoded)
+        var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
+        for area in areas {
+            PixelReader(KernelSource(filtered(area)), layout: layout, light: .encoded).write(area, to: &sink)
+        }
+        destination = sink.raster
     }
 }
 

@@ -2,12 +2,15 @@ package import Catalogs
 import Geometry
 package import Raster
 
-/// Pictures in front of another picture: source-over (Porter and Duff, 1984), at any fraction of a pixel.
+/// Pictures in front of another picture, at any fraction of a pixel: source-over (Porter and Duff, 1984), with the blend modes of the W3C.
 package struct Overlay: Sendable {
     /// One of the front pictures, and its position.
     package struct Front: Sendable {
         fileprivate let picture: AnyRaster
         fileprivate let opacity: Double
+        fileprivate let mode: BlendMode
+        /// The distances at which the picture repeats; nil for a single one.
+        fileprivate let period: (x: Int, y: Int)?
         /// The shift from the picture's own position to its target: whole pixels, and a rest with 0 ≤ rest < 1.
         fileprivate let shift: (x: Int, y: Int)
         fileprivate let rest: (x: Double, y: Double)
@@ -16,19 +19,38 @@ package struct Overlay: Sendable {
         ///   - picture: its rectangle begins at 0, 0.
         ///   - x, y: the target of its first corner. Positions between pixels are interpolated linearly.
         ///   - opacity: 0–1.
-        package init(_ picture: AnyRaster, x: Double, y: Double, opacity: Double = 1) {
+        package init(_ picture: AnyRaster, x: Double, y: Double, opacity: Double = 1, mode: BlendMode = .normal) {
             self.picture = picture
             self.opacity = opacity
+            self.mode = mode
+            period = nil
             shift = (Int(x.rounded(.down)), Int(y.rounded(.down)))
             rest = (x - x.rounded(.down), y - y.rounded(.down))
         }
 
-        /// The pixels that the picture may change.
-        fileprivate var bounds: PixelRect {
-            guard opacity > 0 else { return .empty }
+        /// A picture that is repeated in all directions.
+        ///
+        /// - Parameters:
+        ///   - x, y: the place of one of its copies.
+        ///   - period: the distances of the copies, at least the picture's size and one pixel.
+        package init(
+            _ picture: AnyRaster, x: Int, y: Int, repeatedBy period: (x: Int, y: Int), opacity: Double, mode: BlendMode
+        ) {
+            precondition(
+                period.x >= max(1, picture.rect.width) && period.y >= max(1, picture.rect.height),
+                "copies do not overlap")
+            (self.picture, self.opacity, self.mode, self.period) = (picture, opacity, mode, period)
+            (shift, rest) = ((x, y), (0, 0))
+        }
+
+        /// The pixels of `area` that the picture may change.
+        fileprivate func bounds(in area: PixelRect) -> PixelRect {
+            guard opacity > 0, !picture.rect.isEmpty else { return .empty }
+            if period != nil { return area }
             return PixelRect(
                 x: shift.x, y: shift.y, width: picture.rect.width + (rest.x > 0 ? 1 : 0),
-                height: picture.rect.height + (rest.y > 0 ? 1 : 0))
+                height: picture.rect.height + (rest.y > 0 ? 1 : 0)
+            ).intersection(area)
         }
     }
 
@@ -49,12 +71,12 @@ package struct Overlay: Sendable {
     package func render(_ source: KernelSource, into destination: inout AnyRaster) {
         let isTurningToColors = source.raster.layout.removingAlpha != destination.layout.removingAlpha
         if !isTurningToColors { source.copyPixels(to: &destination) }
-        let bounds = fronts.map(\.bounds).filter { !$0.isEmpty }
-        let touched = bounds.dropFirst().reduce(bounds.first ?? .empty) { $0.union($1) }
-        let changed = isTurningToColors ? destination.rect : touched.intersection(destination.rect)
+        let shown = fronts.filter { !$0.bounds(in: destination.rect).isEmpty }
+        let touched = shown.reduce(PixelRect.empty) { $0.union($1.bounds(in: destination.rect)) }
+        let changed = isTurningToColors ? destination.rect : touched
         guard !changed.isEmpty else { return }
         var behind = SpreadRows(source, destination.layout, changed.columns)
-        var rows = fronts.filter { !$0.bounds.isEmpty }.map(OverlaidRows.init)
+        var rows = shown.map(OverlaidRows.init)
         let full = source.raster.format.full
         var sink = PixelWriter(destination.take(), light: .encoded)
         for y in changed.rows {
@@ -76,16 +98,21 @@ private struct OverlaidRows {
     private let shift: (x: Int, y: Int)
     private let rest: (x: Double, y: Double)
     private let scale: Double
+    private let mode: BlendMode
+    private let period: (x: Int, y: Int)?
     private let full: Double
     private let rect: PixelRect
     private var upper: [Double]
     private var lower: [Double]
+    /// The row of the picture whose values they hold.
+    private var readRow: Int?
 
     init(_ front: Overlay.Front) {
         let picture = front.picture
         layout = picture.layout.addingAlpha
         reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
         (shift, rest, scale) = (front.shift, front.rest, front.opacity)
+        (mode, period) = (front.mode, front.period)
         full = picture.format.full
         rect = picture.rect
         upper = [Double](repeating: 0, count: (rect.width + 2) * layout.channels)
@@ -94,11 +121,33 @@ private struct OverlaidRows {
 
     /// Lays the picture's row at `y` over the working values of `columns`.
     mutating func lay(row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double) {
+        guard let period else { return layOne(row: y, columns: columns, at: shift, over: &row, target, full: full) }
+        let copy = y - Self.remainder(y - shift.y, period.y)
+        let first = columns.lowerBound - Self.remainder(columns.lowerBound - shift.x, period.x)
+        for x in stride(from: first, to: columns.upperBound, by: period.x) {
+            layOne(row: y, columns: columns, at: (x, copy), over: &row, target, full: full)
+        }
+    }
+
+    /// 0 ≤ remainder < divisor.
+    private static func remainder(_ number: Int, _ divisor: Int) -> Int {
+        let rest = number % divisor
+        return rest < 0 ? rest + divisor : rest
+    }
+
+    private mutating func layOne(
+        row y: Int, columns: Range<Int>, at shift: (x: Int, y: Int), over row: inout [Double], _ target: PixelLayout,
+        full: Double
+    ) {
         guard (0...rect.height).contains(y - shift.y) else { return }
-        read(y - shift.y - 1, rest.y, into: &upper)
-        read(y - shift.y, 1 - rest.y, into: &lower)
-        let channels = layout.channels
         let covered = columns.clamped(to: shift.x..<shift.x + rect.width + 1)
+        guard !covered.isEmpty else { return }
+        if readRow != y - shift.y {
+            read(y - shift.y - 1, rest.y, into: &upper)
+            read(y - shift.y, 1 - rest.y, into: &lower)
+            readRow = y - shift.y
+        }
+        let channels = layout.channels
         for x in covered {
             // A position between two pixels: the pixel before it weighs `rest`, the pixel at it weighs the remainder.
             let location = (x - shift.x + 1) * channels
@@ -119,6 +168,7 @@ private struct OverlaidRows {
         _ pixel: (Double, Double, Double, Double), over row: inout [Double], at start: Int, _ target: PixelLayout,
         _ full: Double
     ) {
+        guard mode == .normal else { return blend(pixel, over: &row, at: start, target, full) }
         let behind = 1 - pixel.3 / full
         if target.removingAlpha == .gray {
             let luma = 0.2126 * pixel.0 + 0.7152 * pixel.1 + 0.0722 * pixel.2
@@ -129,6 +179,29 @@ private struct OverlaidRows {
             row[start + 2] = pixel.2 + row[start + 2] * behind
         }
         if target.hasAlpha { row[start + target.channels - 1] = pixel.3 + row[start + target.channels - 1] * behind }
+    }
+
+    /// αs·(1 − αb)·Cs + αb·(1 − αs)·Cb + αs·αb·B(Cb, Cs). Colours beyond 0–1 count as the nearest of these for B.
+    private func blend(
+        _ pixel: (Double, Double, Double, Double), over row: inout [Double], at start: Int, _ target: PixelLayout,
+        _ full: Double
+    ) {
+        let isGray = target.removingAlpha == .gray
+        let alphaIndex = start + target.channels - 1
+        let (own, behind) = (pixel.3 / full, target.hasAlpha ? row[alphaIndex] / full : 1)
+        guard own > 0 else { return }
+        let front = BlendMode.Color(pixel.0, pixel.1, pixel.2) / full
+        let back = BlendMode.Color(row[start], row[isGray ? start : start + 1], row[isGray ? start : start + 2]) / full
+        var result = front * (1 - behind) + back * (1 - own)
+        if behind > 0 {
+            let zero = BlendMode.Color(repeating: 0), one = BlendMode.Color(repeating: 1)
+            let mixed = mode.blended(
+                (front / own).clamped(lowerBound: zero, upperBound: one),
+                over: (back / behind).clamped(lowerBound: zero, upperBound: one))
+            result += mixed * (own * behind)
+        }
+        for channel in 0..<(isGray ? 1 : 3) { row[start + channel] = result[channel] * full }
+        if target.hasAlpha { row[alphaIndex] = (own + behind * (1 - own)) * full }
     }
 
     /// A row of the picture times `weight`, with a transparent pixel before and after it.

@@ -39,6 +39,9 @@ struct CheckCommand: AsyncParsableCommand {
             let files = ManifestFiles(
                 RunRequest(manifests), catalog: catalog, settings: farm.settings, control: Signals.current)
             let specs = try reporter.jobs(await files.examined(by: farm.worker))
+            for spec in specs {
+                _ = try RegionLookup(spec.allFilters, inputs: [], shownFrom: reporter.folder)
+            }
             for warning in try SharedOutputs.warnings(of: specs, folder: reporter.folder) { reporter.warn(warning) }
             if !json && !quiet {
                 for spec in specs {

@@ -77,7 +77,7 @@ struct PlanCommand: AsyncParsableCommand {
             for ((job, trouble), problems) in zip(planned, collisions) {
                 var prepared = job
                 prepared.fail(problems)
-                reporter.hint(prepared.plan, folder: reporter.folder)
+                reporter.hint(prepared.plan, folder: reporter.folder, more: prepared.regionHints)
                 reporter.reportMadeBefore(prepared)
                 if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) {
                     status = max(status, .someFailed)

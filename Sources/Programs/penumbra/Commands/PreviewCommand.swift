@@ -119,7 +119,8 @@ struct PreviewCommand: AsyncParsableCommand {
             let (labels, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
             let input = try self.input(spec, catalog)
             let regions = try RegionLookup(
-                specs.reduce(spec.allFilters) { $0 + $1.allFilters }, inputs: [input], shownFrom: currentFolder())
+                specs.reduce(spec.allFilters) { $0 + $1.allFilters }, inputs: inputs(of: spec, with: input, catalog),
+                shownFrom: currentFolder())
             func chain(_ filters: [FilterInvocation]) throws -> [FilterInvocation] {
                 do throws(FrameFailure) {
                     return try regions.resolved(filters, for: input)
@@ -216,13 +217,21 @@ extension PreviewCommand {
         }
     }
 
+    /// The pictures of the job, and the shown one, if it is another.
+    private func inputs(of spec: JobSpec, with input: InputFile, _ catalog: Catalog) -> [InputFile] {
+        guard spec.allFilters.contains(where: { $0.regionFile != nil }) else { return [] }
+        let own = (try? JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection()))?.inputs ?? []
+        return own.contains { $0.exactPath == input.exactPath } ? own : own + [input]
+    }
+
     private func input(_ spec: JobSpec, _ catalog: Catalog) throws -> InputFile {
         if let picture {
             let file = InputFile(argument: RawArguments.bytes(of: picture), in: currentFolder())
             guard FileStamp(of: file) != nil else {
                 throw FarmError(.missingInput, "\(PathText.shown(file.path, from: currentFolder())): no such file")
             }
-            return file
+            // The job may have found it below a folder, which names of files with regions may contain.
+            return inputs(of: spec, with: file, catalog).first { $0.exactPath == file.exactPath } ?? file
         }
         do {
             let plan = try JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection(limit: 1))

@@ -22,6 +22,10 @@ package enum FilterProblem: Hashable, Sendable {
     case fieldOfRegionFile
     /// `reason` says why the file at `path` cannot be used.
     case regionFileUnusable(path: String, whole: String, reason: String)
+    case noRegions(parameter: String, found: String)
+    case regionFileInList(parameter: String)
+    /// Regions are places in the whole picture, and an earlier filter moves its pixels.
+    case movedRegions(filter: String, mover: String)
     case lonely(parameter: String, others: [String])
     case implied(parameter: String, value: String, other: String, required: String, found: String)
     case excluded(parameter: String, value: String, other: String)
@@ -94,6 +98,18 @@ extension FilterProblem {
                 "the file with regions, \(path.quoted): \(reason)",
                 remedy: "write the path of a JSON file that Penumbra can read"
                     + (path == whole ? "" : "; this one leads to \(whole)"))
+        case .noRegions(let parameter, let found):
+            Words(
+                "'\(parameter)' takes a region, a list of regions, or a file, not \(found)",
+                remedy: "write {x: 10%, y: 10%, width: 50%, height: 50%}, or {from: faces.json} for a file")
+        case .regionFileInList(let parameter):
+            Words(
+                "a file with regions is no item of a list",
+                remedy: "write \(parameter): {from: …} alone; the same filter with other regions may follow")
+        case .movedRegions(let filter, let mover):
+            Words(
+                "the regions of '\(filter)' are places in the picture as it is in its file, and '\(mover)' before it moves them",
+                remedy: "write '\(filter)' before '\(mover)'")
         case .lonely(let parameter, let others):
             Words(
                 "'\(parameter)' has no effect without \(others.map { "'\($0)'" }.alternatives)",

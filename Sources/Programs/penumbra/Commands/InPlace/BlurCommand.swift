@@ -139,6 +139,12 @@ struct BlurCommand: AsyncParsableCommand {
         let result = try await examined(read, session, reporter)
         let jobs = try reporter.jobs(ManifestFiles.Outcome(result, of: "blur"))
         guard let job = jobs.first else { throw FarmError(.badManifest, "\(chain): no filters could be read") }
+        guard job.allFilters.allSatisfy({ $0.regionFile == nil }) else {
+            throw FarmError(
+                .usage,
+                "--filter: 'blur' takes no regions from a file\n   = write a job with 'within: {from: …}', and run it by 'penumbra run'"
+            )
+        }
         let preparation = try JobPreparation(
             RunRequest(manifests: [], folder: currentFolder()), farm: session.farm, catalog: catalog,
             control: session.control, reread: { _, _ in result })
