@@ -245,7 +245,7 @@ struct RegionTests {
         #expect(result.code == 65)
         #expect(
             result.errors.hasPrefix(
-                "job.yaml:3:65: error: the regions of 'pixelate' are places in the picture as it is in its file, and 'crop' before it "
+                "job.yaml:3:63: error: the regions of 'pixelate' are places in the picture as it is in its file, and 'crop' before it "
                     + "moves them\n"), "\(result.errors)")
         #expect(result.errors.hasSuffix("  = write 'pixelate' before 'crop'\n"))
     }

@@ -81,11 +81,11 @@ struct RegionListTests {
 
     @Test func `the longest name that is the end of the path is meant`() throws {
         let list = try list(
-            #"{"a.jpg": [], "x/a.jpg": [[1, 1, 1, 1]], "/p/y/a.jpg": [[2, 2, 2, 2]], "./z/a.jpg": [[3, 3, 3, 3]]}"#,
+            #"{"a.jpg": [], "x/a.jpg": [[1, 1, 9, 9]], "/p/y/a.jpg": [[2, 2, 9, 9]], "./z/a.jpg": [[3, 3, 9, 9]]}"#,
             inputs: ["/p/x/a.jpg", "/p/y/a.jpg", "/jobs/z/a.jpg", "/p/a.jpg"])
-        #expect(try list.regions(of: "/p/x/a.jpg")?.get().regions == [region(1, 1, 1, 1)])
-        #expect(try list.regions(of: "/p/y/a.jpg")?.get().regions == [region(2, 2, 2, 2)])
-        #expect(try list.regions(of: "/jobs/z/a.jpg")?.get().regions == [region(3, 3, 3, 3)])
+        #expect(try list.regions(of: "/p/x/a.jpg")?.get().regions == [region(1, 1, 9, 9)])
+        #expect(try list.regions(of: "/p/y/a.jpg")?.get().regions == [region(2, 2, 9, 9)])
+        #expect(try list.regions(of: "/jobs/z/a.jpg")?.get().regions == [region(3, 3, 9, 9)])
         #expect(try list.regions(of: "/p/a.jpg")?.get().regions == [])
     }
 
@@ -94,7 +94,7 @@ struct RegionListTests {
     }
 
     @Test func `a name that may be two pictures is none of them`() throws {
-        let list = try list(#"{"a.jpg": [[1, 1, 1, 1]]}"#, inputs: ["/p/x/a.jpg", "/p/y/a.jpg"])
+        let list = try list(#"{"a.jpg": [[1, 1, 9, 9]]}"#, inputs: ["/p/x/a.jpg", "/p/y/a.jpg"])
         #expect(
             failure(list.regions(of: "/p/x/a.jpg"))
                 == "has 'a.jpg', which may be this picture or /p/y/a.jpg; write names with their folders")
@@ -104,7 +104,7 @@ struct RegionListTests {
     }
 
     @Test func `a picture that is listed twice fails`() throws {
-        let list = try list(#"{"a.jpg": [[1, 1, 1, 1]], "a.jpg": []}"#)
+        let list = try list(#"{"a.jpg": [[1, 1, 9, 9]], "a.jpg": []}"#)
         #expect(failure(list.regions(of: "/a.jpg")) == "lists 'a.jpg' twice; merge the two")
     }
 
@@ -138,7 +138,7 @@ struct RegionListTests {
 
     @Test(arguments: [
         ("{", "it ends in the middle; export it again"), ("  \n", "it is empty; export it again"),
-        ("{\n  \"a.jpg\": [[1, x]]\n}", "it is no JSON in line 2, byte 18; correct it, or export it again"),
+        ("{\n  \"a.jpg\": [[1, x]]\n}", "it is no JSON in line 2, byte 17; correct it, or export it again"),
         ("[1, 2], 3", "it is no JSON in line 1, byte 7; correct it, or export it again"),
         (
             "7",

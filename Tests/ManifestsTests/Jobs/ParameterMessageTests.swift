@@ -348,10 +348,10 @@ import Testing
         #expect(
             Reading.filter("gaussian: {within: left}").messages
                 == """
-                job.yaml:4:24: error: 'within' is a mapping, not a text
+                job.yaml:4:24: error: 'within' takes a region, a list of regions, or a file, not 'left'
                 4 |   - gaussian: {within: left}
                   |                        ^^^^
-                  = write {x: 10%, y: 10%, width: 50%, height: 50%}
+                  = write {x: 10%, y: 10%, width: 50%, height: 50%}, or {from: faces.json} for a file
                 """)
     }
 

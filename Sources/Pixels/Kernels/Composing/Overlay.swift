@@ -85,9 +85,38 @@ package struct Overlay: Sendable {
             for index in rows.indices {
                 rows[index].lay(row: y, columns: changed.columns, over: &row, sink.layout, full: full)
             }
-            sink.write(row.span, x: changed.x, y: y)
+            for columns in touchedColumns(of: shown, row: y, in: changed, isTurningToColors) {
+                let part = columns.moved(by: -changed.x)
+                let channels = sink.layout.channels
+                sink.write(
+                    row.span.extracting(part.lowerBound * channels..<part.upperBound * channels),
+                    x: columns.lowerBound, y: y)
+            }
         }
         destination = sink.raster
+    }
+}
+
+extension Overlay {
+    /// The columns to be written. Between the copies of a picture, pixels keep their bytes.
+    private func touchedColumns(
+        of fronts: [Front], row y: Int, in changed: PixelRect, _ isTurningToColors: Bool
+    ) -> [Range<Int>] {
+        guard !isTurningToColors, fronts.count == 1, let period = fronts[0].period else { return [changed.columns] }
+        let (own, shift) = (fronts[0].picture.rect, fronts[0].shift)
+        guard (y - shift.y).remainder(by: period.y) < own.height else { return [] }
+        let first = changed.x - (changed.x - shift.x).remainder(by: period.x)
+        return stride(from: first, to: changed.right, by: period.x).map {
+            ($0..<$0 + own.width).clamped(to: changed.columns)
+        }.filter { !$0.isEmpty }
+    }
+}
+
+extension Int {
+    /// 0 ≤ remainder < divisor.
+    fileprivate func remainder(by divisor: Int) -> Int {
+        let rest = self % divisor
+        return rest < 0 ? rest + divisor : rest
     }
 }
 
@@ -122,17 +151,11 @@ private struct OverlaidRows {
     /// Lays the picture's row at `y` over the working values of `columns`.
     mutating func lay(row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double) {
         guard let period else { return layOne(row: y, columns: columns, at: shift, over: &row, target, full: full) }
-        let copy = y - Self.remainder(y - shift.y, period.y)
-        let first = columns.lowerBound - Self.remainder(columns.lowerBound - shift.x, period.x)
+        let copy = y - (y - shift.y).remainder(by: period.y)
+        let first = columns.lowerBound - (columns.lowerBound - shift.x).remainder(by: period.x)
         for x in stride(from: first, to: columns.upperBound, by: period.x) {
             layOne(row: y, columns: columns, at: (x, copy), over: &row, target, full: full)
         }
-    }
-
-    /// 0 ≤ remainder < divisor.
-    private static func remainder(_ number: Int, _ divisor: Int) -> Int {
-        let rest = number % divisor
-        return rest < 0 ? rest + divisor : rest
     }
 
     private mutating func layOne(
