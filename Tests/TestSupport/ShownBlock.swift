@@ -10,9 +10,9 @@ package struct ShownBlock {
 
     package var text: String { lines.map { $0 + "\n" }.joined() }
 
-    /// The file that a "```yaml job.yaml" block shows.
+    /// The file that a "```yaml job.yaml" block shows. JSON and drawings are shown, too.
     package var file: String? {
-        info.wholeMatch(of: /yaml ([a-z0-9.-]+\.yaml)/).map { String($0.1) }
+        info.wholeMatch(of: /[a-z]+ ([a-z0-9.-]+\.(?:yaml|json|svg))/).map { String($0.1) }
     }
 
     package static func all(in page: String) -> [ShownBlock] {

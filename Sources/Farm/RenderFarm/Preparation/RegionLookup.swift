@@ -11,87 +11,107 @@ import Synchronization
 ///
 /// A file for all pictures is read once. A file of one picture is read when that picture is asked for.
 package struct RegionLookup: Sendable {
-    /// Read once, and the same for all pictures.
+    /// The files for all pictures.
     private let lists: [RegionFile: RegionList]
+    /// For each file of single pictures, the pictures that have it.
+    private let owners: [RegionFile: [PathKey: [String]]]
     /// The categories in the files of single pictures.
     private let seen = SeenCategories()
     /// Messages show paths as they are seen from this folder.
     private let folder: String
-    /// Names in files that are probably misspelt.
-    let hints: [String]
-
-    /// For each file of one picture, the pictures that have it.
-    private let owners: [RegionFile: [PathKey: [String]]]
 
     /// The largest files that are read, for all pictures and for one picture, in bytes.
     private static let (most, mostOfOne) = (64 << 20, 4 << 20)
 
     /// - Parameters:
     ///   - chain: all filters of the job and of its outputs.
-    ///   - inputs: all pictures of the job.
+    ///   - inputs: all pictures of the job. Empty if they are not known: then files are only read.
     /// - Throws: ``FarmError`` if a file for all pictures cannot be used.
     package init(_ chain: [FilterInvocation], inputs: [InputFile], shownFrom folder: String) throws(FarmError) {
-        self.folder = folder
         var lists: [RegionFile: RegionList] = [:]
-        let paths = inputs.map(\.path)
         var owners: [RegionFile: [PathKey: [String]]] = [:]
-        for file in Set(chain.compactMap(\.regionFile)) where file.isOfEachPicture {
-            guard FileSystem.isFolder(file.fixedFolder) else {
-                throw FarmError(
-                    .missingInput,
-                    "\(PathText.shown(file.fixedFolder, from: folder)): the folder of the files with regions is not there\n"
-                        + "   = look for a misspelt name, or mount its disk")
-            }
-            owners[file] = Dictionary(grouping: inputs) { PathKey(file.path(for: $0)) }.mapValues { $0.map(\.path) }
-        }
-        self.owners = owners
-        for file in Set(chain.compactMap(\.regionFile)).sorted(by: { $0.path < $1.path }) where !file.isOfEachPicture {
-            let shown = PathText.shown(file.path, from: folder)
-            let bytes: [UInt8]
-            switch Self.read(file.path, most: Self.most) {
-            case .success(let contents): bytes = contents
-            case .failure(let failure):
-                throw FarmError(
-                    .missingInput,
-                    "\(shown): the file with regions cannot be read: \(failure.reason)\n   = name a JSON file that this user may read"
-                )
-            }
-            do throws(RegionList.Problem) {
-                let list = try RegionList(
-                    bytes, options: file, folder: PathText.folder(of: file.path), inputs: paths)
-                guard !list.isOfOnePicture else {
-                    throw RegionList.Problem(
-                        reason: "it names no pictures",
-                        remedy: "write {\"photo.jpg\": […]}, or one file for each picture by a name with {stem}")
-                }
-                guard inputs.isEmpty || list.isUsed else {
-                    throw RegionList.Problem(
-                        reason:
-                            "it lists no picture of the job, but \(list.unused.prefix(3).map { "'\(VisibleText.line($0))'" }.joined(separator: ", "))",
-                        remedy: "write names that are the ends of the pictures' paths")
-                }
-                if let other = Self.otherCategories(file, list.categories) {
-                    throw RegionList.Problem(
-                        reason: "none of its regions has the category \(other.wanted)",
-                        remedy: "its categories are \(other.found)")
-                }
-                lists[file] = list
-            } catch {
-                throw FarmError(
-                    .badManifest,
-                    "\(shown): the file with regions cannot be used: \(error.reason)\n   = \(error.remedy)")
+        for file in Set(chain.compactMap(\.regionFile)).sorted(by: { $0.path < $1.path }) {
+            if file.isOfEachPicture {
+                owners[file] = try Self.owners(of: file, inputs, folder)
+            } else {
+                lists[file] = try Self.list(file, inputs, folder)
             }
         }
-        self.lists = lists
-        hints = lists.filter { $0.key.unlisted == .none && !inputs.isEmpty && !$0.value.unused.isEmpty }
-            .sorted { $0.key.path < $1.key.path }
-            .map { file, list in
-                let names = list.unused.prefix(3).map { "'\(VisibleText.line($0))'" }.joined(separator: ", ")
-                let more = list.unused.count > 3 ? ", …" : ""
-                return
-                    "\(PathText.shown(file.path, from: folder)) lists \(Figures.plural(list.unused.count, "picture")) that the job "
-                    + "does not have: \(names)\(more)"
-            }
+        (self.lists, self.owners, self.folder) = (lists, owners, folder)
+    }
+
+    private static func owners(
+        of file: RegionFile, _ inputs: [InputFile], _ folder: String
+    ) throws(FarmError) -> [PathKey: [String]] {
+        guard FileSystem.isFolder(file.fixedFolder) else {
+            throw FarmError(
+                .missingInput,
+                "\(PathText.shown(file.fixedFolder, from: folder)): the folder of the files with regions is not there\n"
+                    + "   = look for a misspelt name, or mount its disk")
+        }
+        return Dictionary(grouping: inputs) { PathKey(file.path(for: $0)) }.mapValues { $0.map(\.path) }
+    }
+
+    private static func list(
+        _ file: RegionFile, _ inputs: [InputFile], _ folder: String
+    ) throws(FarmError) -> RegionList {
+        let shown = PathText.shown(file.path, from: folder)
+        let bytes: [UInt8]
+        switch read(file.path, most: most) {
+        case .success(let contents): bytes = contents
+        case .failure(let failure):
+            throw FarmError(
+                .missingInput,
+                "\(shown): the file with regions cannot be read: \(failure.reason)\n   = name a JSON file that this user may read"
+            )
+        }
+        do throws(RegionList.Problem) {
+            let list = try RegionList(
+                bytes, options: file, folder: PathText.folder(of: file.path), inputs: inputs.map(\.path))
+            try refuse(list, of: file, isAlone: inputs.isEmpty)
+            return list
+        } catch {
+            throw FarmError(
+                .badManifest,
+                "\(shown): the file with regions cannot be used: \(error.reason)\n   = \(error.remedy)")
+        }
+    }
+
+    /// Refuses a file for all pictures that would leave all of them as they are, probably by mistake.
+    private static func refuse(
+        _ list: RegionList, of file: RegionFile, isAlone: Bool
+    ) throws(RegionList.Problem) {
+        guard !list.isOfOnePicture else {
+            throw RegionList.Problem(
+                reason: "it names no pictures",
+                remedy: "write {\"photo.jpg\": […]}, or one file for each picture by a name with {stem}")
+        }
+        guard isAlone || list.isUsed else {
+            throw RegionList.Problem(
+                reason: "it lists no picture of the job, but \(names(list.unused))",
+                remedy: "write names that are the ends of the pictures' paths")
+        }
+        if let other = otherCategories(file, list.categories) {
+            throw RegionList.Problem(
+                reason: "none of its regions has the category \(other.wanted)",
+                remedy: "its categories are \(other.found)")
+        }
+    }
+
+    /// The first three of some names.
+    private static func names(_ names: [String]) -> String {
+        names.prefix(3).map { "'\(VisibleText.line($0))'" }.joined(separator: ", ") + (names.count > 3 ? ", …" : "")
+    }
+
+    /// Names in files that are probably misspelt. Where pictures may be unlisted, nothing else tells so.
+    var hints: [String] {
+        lists.filter { $0.key.unlisted == .none }.sorted { $0.key.path < $1.key.path }.compactMap { file, list in
+            let unused = list.unused
+            guard !unused.isEmpty else { return nil }
+            return
+                "\(PathText.shown(file.path, from: folder)) lists \(Figures.plural(unused.count, "picture")) that the job "
+                + "does not have: \(Self.names(unused))"
+        }
     }
 
     /// - Throws: ``FarmError`` if none of the files that were read for single pictures has a category that is asked for.
