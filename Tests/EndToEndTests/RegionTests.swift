@@ -228,10 +228,7 @@ struct RegionTests {
         #expect(run.code == 65)
         #expect(
             run.errors
-                == "\(workspace.path)/faces/{stem}.json: none of the regions has the category Face\n   = the categories are face\n"
-                || run.errors
-                    == "faces/{stem}.json: none of the regions has the category Face\n   = the categories are face\n"
-        )
+                == "faces/{stem}.json: none of the regions has the category Face\n   = the categories are face\n")
         #expect(!workspace.exists("out"))
     }
 
@@ -251,11 +248,12 @@ struct RegionTests {
     }
 
     @Test(arguments: [
+        ("{mask: black.png}", "is black all over the picture's 160 × 120 pixels, or lies outside"),
+        ("{mask: white.png, mask_x: 500}", "is black all over the picture's 160 × 120 pixels, or lies outside"),
         (
-            "{mask: black.png}",
-            "is black everywhere, so that the filter changes nothing; what is to be changed is white"
+            "{mask: white.png, mask_x: 0, within: {x: 50, y: 50, width: 9, height: 9}}",
+            "is black all over a region of its 'within'"
         ),
-        ("{mask: white.png, mask_x: 500}", "lies outside of the picture's 160 × 120 pixels"),
     ])
     func `a mask that changes nothing is an error of its picture`(values: String, words: String) async throws {
         func draw(_ value: UInt8, _ name: String) throws {
@@ -268,7 +266,10 @@ struct RegionTests {
         for command in [["run", "job.yaml"], ["preview", "job.yaml", "-o", "p.png"]] {
             let result = try await Program.run(Program.penumbra, command, in: workspace)
             #expect(result.code == 1)
-            #expect(result.errors.contains("photos/a.png: the 'mask' of 'invert' \(words)\n"), "\(result.errors)")
+            #expect(
+                result.errors.contains(
+                    "photos/a.png: the 'mask' of 'invert' \(words); what is to be changed is white\n"),
+                "\(result.errors)")
         }
     }
 
@@ -280,5 +281,32 @@ struct RegionTests {
             result.errors
                 == "--filter: 'blur' takes no regions from a file\n   = write a job with 'within: {from: …}', and run it by 'penumbra "
                 + "run'\n")
+    }
+
+    @Test func `files that no picture has are told where pictures may be unlisted`() async throws {
+        try workspace.write("[[1, 2, 30, 40]]", to: "faces/a.png.json")
+        try writeJob("{from: 'faces/{stem}.json', unlisted: none}")
+        let result = try await penumbra("run", "job.yaml")
+        #expect(result.code == 66)
+        #expect(
+            result.errors
+                == "faces/a.json: no picture of the job has a file with regions\n   = look for a misspelt name, or mount its disk\n"
+        )
+        try workspace.write("{}", to: "faces.json")
+        try writeJob("{from: faces.json, unlisted: none}")
+        let empty = try await penumbra("run", "job.yaml")
+        #expect(empty.code == 65)
+        #expect(empty.errors.hasPrefix("faces.json: the file with regions cannot be used: it lists no pictures\n"))
+        #expect(!workspace.exists("out"))
+    }
+
+    @Test func `a list of files does not make a name mean one picture`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/x/a.png")
+        try workspace.write(#"{"a.png": [[1, 2, 30, 40]], "b.png": []}"#, to: "faces.json")
+        try writeJob("{from: faces.json}", inputs: "photos/**/*.png", output: "out/{dir}/{stem}.png")
+        try workspace.write("photos/x/a.png\n", to: "list")
+        let result = try await penumbra("run", "job.yaml", "--files-from", "list")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("photos/x/a.png: faces.json has 'a.png', which may be this picture or "))
     }
 }

@@ -264,6 +264,22 @@ struct OverlayPlacementTests {
         }
     }
 
+    @Test func `what neither the picture nor its shadow touches keeps its bytes in every tile`() throws {
+        let picture = Pattern.noise.picture(Self.rect, .rgba, .u8)
+        let shaded = try filter(
+            front(),
+            [
+                "shadow": .number(50), "shadow_radius": .number(0), "shadow_x": .length(.pixels(20)),
+                "shadow_y": .length(.pixels(15)),
+            ])
+        let whole = try shaded.render(picture)
+        let between = PixelRect(x: 9, y: 3, width: 20, height: 10)
+        #expect(whole.cropped(to: between).hasSameBytes(as: picture.cropped(to: between)))
+        for tile in [between, PixelRect(x: 0, y: 5, width: 30, height: 30)] {
+            #expect(try shaded.render(picture, tile: tile).hasSameBytes(as: whole.cropped(to: tile)))
+        }
+    }
+
     @Test func `a coloured shadow gives a gray picture colours, a black one leaves it gray`() throws {
         let gray = front(.grayAlpha)
         #expect(try filter(gray, ["shadow": .number(50)]).outputLayout(for: .gray) == .gray)

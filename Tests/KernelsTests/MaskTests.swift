@@ -128,6 +128,7 @@ struct MaskTests {
 
     @Test func `a black picture covers nothing`() {
         let black = PlacedPicture(GrayPicture(width: 4, height: 3), over: Self.rect)
+        #expect(black.bounds(in: Self.rect).isEmpty)
         #expect(Mask(regions: nil, picture: black, isInverted: false, feather: 0).parts(in: Self.rect).isEmpty)
         #expect(Mask(regions: nil, picture: black, isInverted: true, feather: 0).parts(in: Self.rect) == [Self.rect])
     }
@@ -139,12 +140,46 @@ struct MaskTests {
         let wide = PixelRect(
             x: Self.rect.x - reach, y: Self.rect.y - reach, width: Self.rect.width + 2 * reach,
             height: Self.rect.height + 2 * reach)
-        let sharp = TruePixels(Self.shown(Mask(Self.shapes), wide), light: .encoded)
+        // Shapes are larger by three standard deviations before.
+        let larger = Self.shapes.map { shape in
+            RoundedRect(
+                left: shape.left - 3 * feather, top: shape.top - 3 * feather,
+                width: shape.right - shape.left + 6 * feather, height: shape.bottom - shape.top + 6 * feather,
+                cornerRadius: shape.cornerRadius > 0 ? shape.cornerRadius + 3 * feather : 0)
+        }
+        let sharp = TruePixels(Self.shown(Mask(larger), wide), light: .encoded)
         let truth = sharp.gaussian(sigmaX: feather, sigmaY: feather, edge: .clamp, output: Self.rect)
         let whole = Self.shown(mask, Self.rect)
         #expect(worstError(whole, truth, light: .encoded) <= 9.0 / 65535)
         for part in [PixelRect(x: 7, y: 9, width: 1, height: 1), PixelRect(x: -5, y: 20, width: 30, height: 24)] {
             #expect(Self.shown(mask, part) == whole.cropped(to: part))
+        }
+    }
+
+    @Test(arguments: [0.5, 4, 30])
+    func `a filter applies fully within a shape with a soft border`(feather: Double) {
+        let small = RoundedRect(left: 20, top: 20, width: 6, height: 5, cornerRadius: 0)
+        let inside = PixelRect(x: 20, y: 20, width: 6, height: 5)
+        let whole = Self.shown(Mask([small], feather: feather), Self.rect).cropped(to: inside)
+        #expect(whole.doubles.allSatisfy { $0 > 0.994 })
+        let around = Self.shown(Mask([small], isInverted: true, feather: feather), Self.rect).cropped(to: inside)
+        #expect(around.doubles.allSatisfy { $0 < 0.006 })
+    }
+
+    @Test func `many shapes are covered as one by one`() {
+        let many = (0..<400).map { index in
+            RoundedRect(
+                left: Double(index % 40) * 1.3 - 5, top: Double(index / 40) * 4.1 + 3, width: 0.7, height: 2.5,
+                cornerRadius: 0)
+        }
+        let result = Self.shown(Mask(many), Self.rect).doubles
+        var index = 0
+        for y in Self.rect.rows {
+            for x in Self.rect.columns {
+                let share = 1 - many.reduce(1) { $0 * (1 - $1.coverage(x: x, y: y)) }
+                #expect(abs(result[index] - share) < 1e-6)
+                index += 1
+            }
         }
     }
 

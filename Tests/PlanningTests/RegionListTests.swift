@@ -103,6 +103,14 @@ struct RegionListTests {
                 == "has 'a.jpg', which may be this picture or /p/x/a.jpg; write names with their folders")
     }
 
+    @Test func `a shorter name of the same picture is not lost`() throws {
+        let text = #"{"x/a.jpg": [[1, 1, 9, 9]], "a.jpg": [[2, 2, 9, 9]]}"#
+        #expect(
+            failure(try list(text, inputs: ["/p/x/a.jpg"]).regions(of: "/p/x/a.jpg"))
+                == "lists 'x/a.jpg' and 'a.jpg', which is the same picture; merge the two")
+        #expect(try list(text, inputs: ["/p/x/a.jpg", "/p/a.jpg"]).regions(of: "/p/x/a.jpg")?.get().regions.count == 1)
+    }
+
     @Test func `a picture that is listed twice fails`() throws {
         let list = try list(#"{"a.jpg": [[1, 1, 9, 9]], "a.jpg": []}"#)
         #expect(failure(list.regions(of: "/a.jpg")) == "lists 'a.jpg' twice; merge the two")

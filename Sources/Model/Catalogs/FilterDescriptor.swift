@@ -27,11 +27,17 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
     public let parameters: [ParameterDescriptor]
     public let rules: [ParameterRule]
     public let origin: Origin
+    /// Whether a plugin decides by itself what it reads, so that pixels may move.
+    public let hasOwnGeometry: Bool
+
+    /// Whether things may be in other places of the output than of the input.
+    public var mayMovePixels: Bool { kind == .geometry || hasOwnGeometry }
 
     public init(
         name: String, kind: Kind, summary: String, renderingVersion: Int, parameters: [ParameterDescriptor],
-        rules: [ParameterRule] = [], origin: Origin = .builtIn
+        rules: [ParameterRule] = [], origin: Origin = .builtIn, hasOwnGeometry: Bool = false
     ) {
+        self.hasOwnGeometry = hasOwnGeometry
         self.name = name
         self.kind = kind
         self.summary = summary
@@ -47,7 +53,7 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
             name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
             parameters: parameters.map { parameter in
                 shared[parameter.name].flatMap { parameter.isShared ? parameter.fallingBack(to: $0) : nil } ?? parameter
-            }, rules: rules, origin: origin)
+            }, rules: rules, origin: origin, hasOwnGeometry: hasOwnGeometry)
     }
 
     /// The fallbacks of the parameters that `given` lacks, except for parameters that a given one replaces.

@@ -133,7 +133,8 @@ extension PluginDescription {
             name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
             parameters: parameters + hosts,
             rules: (canGrow ? AreaOptions.rules(with: masks) : MaskOptions.rules(of: masks)) + needs,
-            origin: .plugin(path: path))
+            origin: .plugin(path: path),
+            hasOwnGeometry: functions.extent != nil || functions.regionOfInterest != nil)
     }
 
     /// The parameters' values for the plugin: choices as indices, booleans as 0 or 1.

@@ -153,8 +153,6 @@ package struct GrayPicture: Hashable, Sendable {
     package let height: Int
     /// The values from 0 for black to 65535 for white, row by row.
     package private(set) var samples: [UInt16]
-    /// Whether no pixel is brighter than black.
-    package private(set) var isBlack = true
 
     /// A black picture.
     package init(width: Int, height: Int) {
@@ -189,7 +187,6 @@ package struct GrayPicture: Hashable, Sendable {
                 }
                 if layout.hasAlpha { gray = (gray * level(stored[source + layout.channels - 1]) + 32767) / 65535 }
                 samples[target] = UInt16(gray)
-                if gray > 0 { isBlack = false }
                 source += layout.channels
                 target += 1
             }

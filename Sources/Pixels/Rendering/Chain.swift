@@ -46,8 +46,8 @@ package struct Chain: Sendable {
         let filter: String
         let masking: MaskOptions
 
-        func misfit(in input: PixelRect) -> ChainPlan.Misfit? {
-            masking.misfit(in: input).map { ChainPlan.Misfit(filter: filter, cause: $0) }
+        func misfit(in input: PixelRect) -> Misfit? {
+            masking.misfit(in: input).map { Misfit(filter: filter, input: input, cause: $0) }
         }
     }
 
@@ -119,11 +119,10 @@ package struct Chain: Sendable {
         var (extent, current) = (input, layout)
         var halo = Halo.none
         var scale = (x: 1.0, y: 1.0)
-        for (filter, limits) in zip(filters, limits) {
+        for filter in filters {
             let stage = ChainPlan.Stage(
                 input: extent, inputLayout: current, output: filter.extent(of: extent),
-                outputLayout: filter.outputLayout(for: current),
-                misfit: limits.lazy.compactMap { $0.misfit(in: extent) }.first)
+                outputLayout: filter.outputLayout(for: current))
             stages.append(stage)
             halo = halo + filter.halo(in: extent).scaled(by: scale)
             let own = filter.scale(in: extent)
@@ -137,6 +136,19 @@ package struct Chain: Sendable {
 }
 
 extension Chain {
+    /// A filter whose regions or mask do not fit its input.
+    package struct Misfit: Hashable, Sendable {
+        package let filter: String
+        package let input: PixelRect
+        package let cause: MaskOptions.Misfit
+    }
+
+    /// Nil if the regions and masks of all filters fit. A user who wants a part made unreadable must learn that it is not.
+    package func misfit(_ plan: ChainPlan) -> Misfit? {
+        zip(limits, plan.stages).lazy.flatMap { limits, stage in limits.lazy.compactMap { $0.misfit(in: stage.input) } }
+            .first
+    }
+
     /// The approximate time of one core for a whole picture, in seconds.
     package func cost(_ plan: ChainPlan, _ format: SampleFormat) -> Double {
         zip(filters, plan.stages).reduce(0) { sum, step in
@@ -213,14 +225,6 @@ package struct ChainPlan: Hashable, Sendable {
         package let inputLayout: PixelLayout
         package let output: PixelRect
         package let outputLayout: PixelLayout
-        /// Why its regions or its mask do not fit the input. Nil if they do.
-        package let misfit: Misfit?
-    }
-
-    /// A filter whose regions or mask do not fit a picture.
-    package struct Misfit: Hashable, Sendable {
-        package let filter: String
-        package let cause: MaskOptions.Misfit
     }
 
     package let input: PixelRect

@@ -84,9 +84,7 @@ extension TaskRunner {
         guard !plan.output.isEmpty else {
             throw TaskFailure(.value, "\(task.input.path): the chain keeps nothing of the picture")
         }
-        for stage in plan.stages {
-            if let misfit = stage.misfit { throw TaskFailure(misfit, of: stage.input, in: task.input.path) }
-        }
+        if let misfit = branch.whole.misfit(plan) { throw TaskFailure(misfit, in: task.input.path) }
         let wanted = choose(plan.output)
         // For each panel: the decoded pixels, the rendered ones, the ones of equal kind, and the sheet.
         let bytes = 6 * wanted.area * 4 * header.sampleFormat.bytes * task.chains.count

@@ -104,6 +104,7 @@ extension TaskRunner {
     /// Refuses an output that its format cannot hold before its pixels are rendered.
     private func refuse(_ plan: ChainPlan, _ branch: OpenedInput.Branch, _ task: ProbeTask) throws {
         for stage in plan.stages { try refuse(stage, task) }
+        if let misfit = branch.whole.misfit(plan) { throw TaskFailure(misfit, in: task.input.path) }
         let shown = plan.output.first(of: branch.whole.frames)
         guard shown.height * branch.frames <= 10_000_000 else {
             throw TaskFailure(
@@ -128,7 +129,6 @@ extension TaskRunner {
             throw TaskFailure(
                 .value, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
         }
-        if let misfit = stage.misfit { throw TaskFailure(misfit, of: input, in: task.input.path) }
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(
                 .limit,
@@ -168,9 +168,9 @@ extension TaskRunner {
 }
 
 extension TaskFailure {
-    /// Regions or a mask that do not fit a picture. A user who wants a part made unreadable must learn that it is not.
-    init(_ misfit: ChainPlan.Misfit, of input: PixelRect, in path: String) {
-        let (filter, size) = (misfit.filter, "\(input.width) × \(input.height) pixels")
+    init(_ misfit: Chain.Misfit, in path: String) {
+        let (filter, input) = (misfit.filter, misfit.input)
+        let size = "\(input.width) × \(input.height) pixels"
         let reason =
             switch misfit.cause {
             case .regionOutside:
@@ -178,10 +178,10 @@ extension TaskFailure {
             case .otherShape(let own):
                 "the regions of '\(filter)' are of a picture of \(own.width) × \(own.height) pixels, and this one has \(size); "
                     + "find its regions again"
-            case .maskOutside:
-                "the 'mask' of '\(filter)' lies outside of the picture's \(size)"
             case .blackMask:
-                "the 'mask' of '\(filter)' is black everywhere, so that the filter changes nothing; what is to be changed is white"
+                "the 'mask' of '\(filter)' is black all over the picture's \(size), or lies outside; what is to be changed is white"
+            case .blackRegion:
+                "the 'mask' of '\(filter)' is black all over a region of its 'within'; what is to be changed is white"
             }
         self.init(.value, "\(path): \(reason)")
     }

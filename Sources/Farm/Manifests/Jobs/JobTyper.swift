@@ -77,13 +77,13 @@ struct JobTyper {
         var mover: String?
         for invocation in chain {
             if let mover, invocation.regionFile != nil,
-                let mention = log.filters.first(where: { $0.invocation == invocation })
+                let mention = log.filters.last(where: { $0.invocation == invocation })
             {
                 let problem = FilterProblem.movedRegions(filter: invocation.filter, mover: mover)
                 log.error(.filter(problem), at: mention.span)
             }
-            let isGeometry = catalog.filter(named: invocation.filter)?.kind == .geometry
-            if isGeometry || invocation.values["extent"] == .word("expand") { mover = mover ?? invocation.filter }
+            let mayMove = catalog.filter(named: invocation.filter)?.mayMovePixels ?? false
+            if mayMove || invocation.values["extent"] == .word("expand") { mover = mover ?? invocation.filter }
         }
     }
 

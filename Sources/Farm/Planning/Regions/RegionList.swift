@@ -107,7 +107,7 @@ package struct RegionList: Sendable {
     }
 
     /// Whether some picture of the job is listed.
-    package var isUsed: Bool { only != nil || !takers.isEmpty || entries.isEmpty }
+    package var isUsed: Bool { only != nil || !takers.isEmpty }
 
     /// The regions of a picture. Nil if the file does not list it.
     ///
@@ -116,8 +116,14 @@ package struct RegionList: Sendable {
         if let only { return only }
         let fitting = Self.fitting(entries, lengths, path)
         guard let entry = fitting.first else { return nil }
-        if fitting.count > 1 {
-            return .failure(Problem(reason: "lists \(Self.quoted(entry.name)) twice", remedy: "merge the two"))
+        // A shorter name that no other picture has would be lost.
+        let shorter = Self.all(entries, lengths, path).first { $0.name != entry.name && self.takers[$0.index] == nil }
+        if fitting.count > 1 || shorter != nil {
+            let names = shorter.map {
+                "\(Self.quoted(entry.name)) and \(Self.quoted($0.name)), which is the same picture"
+            }
+            return .failure(
+                Problem(reason: "lists \(names ?? "\(Self.quoted(entry.name)) twice")", remedy: "merge the two"))
         }
         let takers = takers[entry.index] ?? []
         if let other = takers.first(where: { PathKey($0) != PathKey(path) }) {
@@ -132,6 +138,13 @@ package struct RegionList: Sendable {
     /// A listed name with the same last component in another folder.
     package func nearName(of path: String) -> String? {
         PathText.components(path).last.flatMap { byLastName[$0] }.map(Self.quoted)
+    }
+
+    /// The entries whose names are the end of the path.
+    private static func all(_ entries: [String: [Entry]], _ lengths: [Int], _ path: String) -> [Entry] {
+        let components = PathText.components(path)
+        return lengths.filter { $0 <= components.count }
+            .flatMap { entries[components.suffix($0).joined(separator: "/")] ?? [] }
     }
 
     /// The entries whose names are the end of the path, if no other one is longer.

@@ -288,16 +288,21 @@ final class FrameVariants: Sendable {
 
     /// A copy that knows the regions of the plan's frames.
     ///
+    /// - Parameter others: pictures that the job has besides those of the plan. Names must not mean one of them, too.
     /// - Throws: ``FarmError`` if a file with the regions of all pictures cannot be used.
-    func withRegions(of plan: JobPlan, shownFrom folder: String) throws(FarmError) -> FrameVariants {
+    func withRegions(
+        of plan: JobPlan, others: () -> [InputFile], shownFrom folder: String
+    ) throws(FarmError) -> FrameVariants {
         let filters = variants.reduce(plan.job.allFilters) { $0 + $1.chain + $1.outputs.flatMap(\.ownChain) }
         guard filters.contains(where: { $0.regionFile != nil }) else { return self }
-        let lookup = try RegionLookup(filters, inputs: plan.inputs, shownFrom: folder)
+        let known = Set(plan.inputs.map(\.exactPath))
+        let others = others().filter { !known.contains($0.exactPath) }
+        let lookup = try RegionLookup(filters, inputs: plan.inputs + others, shownFrom: folder)
         let resolved = concurrentMap(plan.frames) { frame in
             Result { () throws(FrameFailure) in try lookup.resolved(self.usual(frame), for: frame.input) }
         }
-        // Of some pictures, all may have other categories.
-        if plan.frames.count == plan.inputs.count { try lookup.refuseOtherCategories() }
+        // Of some pictures, none may have regions, or all may have other categories.
+        if plan.frames.count == plan.inputs.count, others.isEmpty { try lookup.refuseIdle(plan.inputs.first) }
         return FrameVariants(
             self, variants, hints: lookup.hints,
             regional: Dictionary(zip(plan.frames.map(\.index), resolved)) { first, _ in first })

@@ -209,10 +209,18 @@ package struct JobPreparation: Sendable {
 
     private static let comparedAtOnce = 256
 
+    /// The pictures of the job's own patterns, if a list takes their place.
+    private func inputsBesideList(of job: JobSpec) -> [InputFile] {
+        guard list != nil else { return [] }
+        return (try? JobPlan(job, catalog: catalog, date: "", selection: JobPlan.Selection()))?.inputs ?? []
+    }
+
     func variants(of plan: JobPlan) async throws -> FrameVariants {
         let variants = try FrameVariants(plan, catalog: catalog) { try reread(plan.job, $0) }
         let complete = variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
-        return try await Blocking.run { try complete.withRegions(of: plan, shownFrom: folder) }
+        return try await Blocking.run {
+            try complete.withRegions(of: plan, others: { inputsBesideList(of: plan.job) }, shownFrom: folder)
+        }
     }
 
     /// - Parameter hasOutputs: earlier runs published outputs. If there are no inputs now, they are lost, unless the request allows

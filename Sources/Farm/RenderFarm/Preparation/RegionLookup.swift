@@ -15,8 +15,8 @@ package struct RegionLookup: Sendable {
     private let lists: [RegionFile: RegionList]
     /// For each file of single pictures, the pictures that have it.
     private let owners: [RegionFile: [PathKey: [String]]]
-    /// The categories in the files of single pictures.
-    private let seen = SeenCategories()
+    /// What was read for single pictures.
+    private let seen = SeenFiles()
     /// Messages show paths as they are seen from this folder.
     private let folder: String
 
@@ -88,7 +88,8 @@ package struct RegionLookup: Sendable {
         }
         guard isAlone || list.isUsed else {
             throw RegionList.Problem(
-                reason: "it lists no picture of the job, but \(names(list.unused))",
+                reason: list.unused.isEmpty
+                    ? "it lists no pictures" : "it lists no picture of the job, but \(names(list.unused))",
                 remedy: "write names that are the ends of the pictures' paths")
         }
         if let other = otherCategories(file, list.categories) {
@@ -105,18 +106,38 @@ package struct RegionLookup: Sendable {
 
     /// Names in files that are probably misspelt. Where pictures may be unlisted, nothing else tells so.
     var hints: [String] {
-        lists.filter { $0.key.unlisted == .none }.sorted { $0.key.path < $1.key.path }.compactMap { file, list in
-            let unused = list.unused
-            guard !unused.isEmpty else { return nil }
-            return
-                "\(PathText.shown(file.path, from: folder)) lists \(Figures.plural(unused.count, "picture")) that the job "
-                + "does not have: \(Self.names(unused))"
+        lists.sorted { $0.key.path < $1.key.path }.flatMap { file, list -> [String] in
+            var hints: [String] = []
+            let (shown, unused) = (PathText.shown(file.path, from: folder), list.unused)
+            if file.unlisted == .none, !unused.isEmpty {
+                hints.append(
+                    "\(shown) lists \(Figures.plural(unused.count, "picture")) that the job does not have: \(Self.names(unused))"
+                )
+            }
+            let missing = Set(file.categories).subtracting(list.categories).sorted()
+            let others = list.categories.subtracting(file.categories).sorted()
+            if !missing.isEmpty, !others.isEmpty {
+                hints.append(
+                    "\(shown) has no region of the category \(Self.names(missing)), and some of \(Self.names(others)), which nobody "
+                        + "asks for")
+            }
+            return hints
         }
     }
 
-    /// - Throws: ``FarmError`` if none of the files that were read for single pictures has a category that is asked for.
-    func refuseOtherCategories() throws(FarmError) {
-        for (file, found) in seen.value.withLock({ $0 }) {
+    /// Refuses files of single pictures that leave all pictures as they are, probably by mistake.
+    ///
+    /// - Parameter input: one of the pictures, all of which were looked up.
+    /// - Throws: ``FarmError`` if no picture has a file, or none of the files has a category that is asked for.
+    func refuseIdle(_ input: InputFile?) throws(FarmError) {
+        let seen = seen.categories.withLock { $0 }
+        if let input, let file = owners.keys.first(where: { seen[$0] == nil && $0.unlisted == .none }) {
+            throw FarmError(
+                .missingInput,
+                "\(PathText.shown(file.path(for: input), from: folder)): no picture of the job has a file with regions\n"
+                    + "   = look for a misspelt name, or mount its disk")
+        }
+        for (file, found) in seen {
             guard let other = Self.otherCategories(file, found) else { continue }
             throw FarmError(
                 .badManifest,
@@ -218,7 +239,7 @@ package struct RegionLookup: Sendable {
                             reason: "may belong to this picture or to \(PathText.visible(other))",
                             remedy: "add {dir} or {ext} to the name of the files"))
                 }
-                seen.value.withLock { $0[file, default: []].formUnion(list.categories) }
+                seen.categories.withLock { $0[file, default: []].formUnion(list.categories) }
                 return list.regions(of: input.path)
                     ?? .failure(RegionList.Problem(reason: "does not list it", remedy: "add it"))
             } catch {
@@ -262,8 +283,9 @@ package struct RegionLookup: Sendable {
     }
 }
 
-private final class SeenCategories: Sendable {
-    let value = Mutex<[RegionFile: Set<String>]>([:])
+private final class SeenFiles: Sendable {
+    /// The categories in files that were read.
+    let categories = Mutex<[RegionFile: Set<String>]>([:])
 }
 
 extension FilterInvocation {

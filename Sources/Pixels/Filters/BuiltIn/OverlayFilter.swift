@@ -78,7 +78,7 @@ package struct OverlayFilter: Filter {
         }
         var fronts: [Overlay.Front] = []
         if let shadow {
-            let (cast, reach) = shadow.cast(by: try layer.scaled(to: place.size))
+            let (cast, reach) = shadow.cast(by: try layer.scaled(to: place.size, isLimited: true))
             let shift = shadow.shift(in: input)
             fronts.append(
                 Overlay.Front(
@@ -155,7 +155,7 @@ private struct OverlayPlacement {
     /// - Parameter own: the other picture's rectangle.
     func place(of own: PixelRect, in input: PixelRect) -> Place {
         let size = size(of: own, in: input)
-        if anchor == .topLeft, !isTiled, size == PictureSize(width: own.width, height: own.height) {
+        if anchor == .topLeft, !isTiled, width == nil, height == nil {
             // Any fraction of a pixel.
             return Place(
                 x: x.coordinate(along: input.columns), y: y.coordinate(along: input.rows), size: size)

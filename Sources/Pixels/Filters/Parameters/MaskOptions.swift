@@ -41,20 +41,23 @@ package struct MaskOptions: Hashable, Sendable {
         case regionOutside
         /// The regions were found in a picture of this size, which has another shape.
         case otherShape(PictureSize)
-        /// The mask covers no part of the input.
-        case maskOutside
+        /// The mask is black over the whole input, or does not lie on it.
         case blackMask
+        /// The mask is black over a region.
+        case blackRegion
     }
 
-    /// Nil if the regions and the mask fit the input.
+    /// Nil if the regions and the mask fit the input. It looks at the pixels of the mask.
     package func misfit(in input: PixelRect) -> Misfit? {
-        if let regions {
+        let shapes = regions?.placed(in: input)
+        if let regions, let shapes {
             if regions.isOfOtherShape(than: input), let size = regions.size { return .otherShape(size) }
-            if regions.placed(in: input).contains(where: { $0.bounds(in: input).isEmpty }) { return .regionOutside }
+            if shapes.contains(where: { $0.bounds(in: input).isEmpty }) { return .regionOutside }
         }
         guard let picture, !isInverted else { return nil }
-        if picture.isBlack { return .blackMask }
-        return placed(picture, in: input).isOutside(input) ? .maskOutside : nil
+        let placed = placed(picture, in: input)
+        if placed.bounds(in: input).isEmpty { return .blackMask }
+        return shapes?.contains { placed.bounds(in: $0.bounds(in: input)).isEmpty } == true ? .blackRegion : nil
     }
 
     /// Whether there is nothing to change: a list of regions is empty.

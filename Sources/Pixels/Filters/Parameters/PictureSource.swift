@@ -54,22 +54,24 @@ package final class Layer: Sendable {
 
     /// Whether the picture in this size is too large to be made whole.
     func isLarge(_ size: PictureSize) -> Bool {
-        let own = PictureSize(width: raster.rect.width, height: raster.rect.height)
-        return size != own && size.width * size.height > Self.mostScaled
+        size != PictureSize(width: raster.rect.width, height: raster.rect.height) && isLargest(size)
     }
+
+    private func isLargest(_ size: PictureSize) -> Bool { size.width * size.height > Self.mostScaled }
 
     /// The picture in another size. Its rectangle begins at 0, 0.
     ///
+    /// - Parameter isLimited: whether its own size may be too large, too.
     /// - Throws: ``FilterError`` if it would be too large.
-    func scaled(to size: PictureSize) throws(FilterError) -> AnyRaster {
-        guard size != PictureSize(width: raster.rect.width, height: raster.rect.height) else { return raster }
-        guard !isLarge(size) else {
+    func scaled(to size: PictureSize, isLimited: Bool = false) throws(FilterError) -> AnyRaster {
+        guard !(isLimited ? isLargest(size) : isLarge(size)) else {
             throw FilterError(
                 filter: "overlay",
                 problem: .failed(
                     reason: "repeated, or with a shadow, the other picture may have 16 megapixels, and would have "
-                        + "\(size.width) × \(size.height) pixels"))
+                        + "\(size.width) × \(size.height) pixels; make it smaller by 'width'"))
         }
+        guard size != PictureSize(width: raster.rect.width, height: raster.rect.height) else { return raster }
         let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
         return scaled.withLock { scaled in
             if let scaled, scaled.rect == whole { return scaled }

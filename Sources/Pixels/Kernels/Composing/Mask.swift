@@ -5,7 +5,7 @@ package import Raster
 /// How much of each pixel a filter changes: nothing outside of some regions, and as much as another picture says.
 ///
 /// The coverage of a pixel is the product of two: that of the regions, and the brightness of the picture. It can be inverted, and softened by a
-/// Gaussian. Where regions overlap, the coverage is 1 − ∏(1 − cᵢ), as if the filter were applied for each region.
+/// Gaussian. Then regions are larger by three of its standard deviations, so that the softening leaves nothing of what they hold. Where regions overlap, the coverage is 1 − ∏(1 − cᵢ), as if the filter were applied for each region.
 public struct Mask: Sendable {
     /// Nil for the whole picture.
     fileprivate let regions: [RoundedRect]?
@@ -25,7 +25,7 @@ public struct Mask: Sendable {
     public init(_ region: RoundedRect) { self.init([region]) }
 
     package init(regions: [RoundedRect]?, picture: PlacedPicture?, isInverted: Bool, feather: Double) {
-        self.regions = regions
+        self.regions = feather > 0 ? regions?.map { $0.expanded(by: 3 * feather) } : regions
         self.picture = picture
         self.isInverted = isInverted
         softening = feather > 0 ? Gaussian(radius: feather) : nil
@@ -125,18 +125,24 @@ struct MaskCoverage {
 private struct SharpCoverage {
     private let mask: Mask
     private let columns: Range<Int>
-    /// The regions of each row.
-    private let regions: [[RoundedRect]]
+    /// For each block of rows, the indices of the regions in it.
+    private let regions: [[Int32]]
     private let firstRow: Int
+    private static let blockRows = 64
     /// The columns of the picture among them, and its rows.
     private let shown: Range<Int>
     private let pictureRows: StrengthRows?
 
     init(_ mask: Mask, _ area: PixelRect) {
         (self.mask, columns, firstRow) = (mask, area.columns, area.y)
-        var regions = [[RoundedRect]](repeating: [], count: mask.regions == nil ? 0 : area.height)
-        for region in mask.regions ?? [] {
-            for y in region.bounds(in: area).rows { regions[y - area.y].append(region) }
+        let blocks = mask.regions == nil ? 0 : (area.height + Self.blockRows - 1) / Self.blockRows
+        var regions = [[Int32]](repeating: [], count: blocks)
+        for (index, region) in (mask.regions ?? []).enumerated() {
+            let rows = region.bounds(in: area).rows
+            guard let first = rows.first, let last = rows.last else { continue }
+            for block in (first - area.y) / Self.blockRows...(last - area.y) / Self.blockRows {
+                regions[block].append(Int32(index))
+            }
         }
         self.regions = regions
         shown = mask.picture?.columns(among: columns) ?? columns
@@ -146,7 +152,8 @@ private struct SharpCoverage {
     /// Writes the covered share of each pixel of row `y`, 0…1.
     func fill(_ row: inout [Double], y: Int) {
         for index in row.indices { row[index] = mask.regions == nil ? 1 : 0 }
-        for region in regions.isEmpty ? [] : regions[y - firstRow] {
+        for index in regions.isEmpty ? [] : regions[(y - firstRow) / Self.blockRows] {
+            guard let region = mask.regions?[Int(index)] else { continue }
             for (run, share) in region.coverage(of: columns, y: y) {
                 for index in run.moved(by: -columns.lowerBound) {
                     row[index] = row[index] == 0 ? share : 1 - (1 - row[index]) * (1 - share)
@@ -190,11 +197,8 @@ package struct PlacedPicture: Sendable {
         rect = PixelRect(x: x, y: y, width: picture.width, height: picture.height)
     }
 
-    /// Whether no pixel of the input lies under the picture.
-    package func isOutside(_ input: PixelRect) -> Bool { rect.intersection(input).isEmpty }
-
-    /// The pixels of `area` that may not be black.
-    fileprivate func bounds(in area: PixelRect) -> PixelRect {
+    /// The pixels of `area` that may not be black. The cost grows with the part of the picture under them.
+    package func bounds(in area: PixelRect) -> PixelRect {
         let shown = isEverywhere ? area : area.intersection(rect)
         return StrengthMap.picture(picture).most(in: shown, extent: rect) == 0 ? .empty : shown
     }

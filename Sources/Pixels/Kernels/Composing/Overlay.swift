@@ -98,16 +98,33 @@ package struct Overlay: Sendable {
 }
 
 extension Overlay {
-    /// The columns to be written. Between the copies of a picture, pixels keep their bytes.
+    /// The columns to be written, from the left. Pixels that no picture touches keep their bytes, whatever part is rendered.
     private func touchedColumns(
         of fronts: [Front], row y: Int, in changed: PixelRect, _ isTurningToColors: Bool
     ) -> [Range<Int>] {
-        guard !isTurningToColors, fronts.count == 1, let period = fronts[0].period else { return [changed.columns] }
-        let (own, shift) = (fronts[0].picture.rect, fronts[0].shift)
-        guard (y - shift.y).remainder(by: period.y) < own.height else { return [] }
-        let first = changed.x - (changed.x - shift.x).remainder(by: period.x)
-        return stride(from: first, to: changed.right, by: period.x).map {
-            ($0..<$0 + own.width).clamped(to: changed.columns)
+        guard !isTurningToColors else { return [changed.columns] }
+        let touched = fronts.flatMap { $0.columns(ofRow: y, in: changed) }.sorted { $0.lowerBound < $1.lowerBound }
+        return touched.reduce(into: []) { merged, columns in
+            if let last = merged.last, columns.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, columns.upperBound)
+            } else {
+                merged.append(columns)
+            }
+        }
+    }
+}
+
+extension Overlay.Front {
+    /// The columns of row `y` that the picture may change.
+    fileprivate func columns(ofRow y: Int, in area: PixelRect) -> [Range<Int>] {
+        guard let period else {
+            let bounds = bounds(in: area)
+            return bounds.rows.contains(y) ? [bounds.columns] : []
+        }
+        guard (y - shift.y).remainder(by: period.y) < picture.rect.height else { return [] }
+        let first = area.x - (area.x - shift.x).remainder(by: period.x)
+        return stride(from: first, to: area.right, by: period.x).map {
+            ($0..<$0 + picture.rect.width).clamped(to: area.columns)
         }.filter { !$0.isEmpty }
     }
 }

@@ -22,6 +22,13 @@ public struct RoundedRect: Hashable, Sendable {
         self.cornerRadius = max(0, min(cornerRadius, min(right - left, bottom - top) / 2))
     }
 
+    /// The shape with each side moved outwards. Square corners stay square.
+    func expanded(by distance: Double) -> RoundedRect {
+        RoundedRect(
+            left: left - distance, top: top - distance, width: right - left + 2 * distance,
+            height: bottom - top + 2 * distance, cornerRadius: cornerRadius > 0 ? cornerRadius + distance : 0)
+    }
+
     /// The pixels of `area` that may be covered.
     public func bounds(in area: PixelRect) -> PixelRect {
         let columns = Self.cut(left, right, to: area.columns)

@@ -40,7 +40,7 @@ package struct Silhouette: Sendable {
         samples.reserveCapacity(output.area * layout.channels)
         for alpha in alphas.samples {
             let own = UInt16((Int(alpha) * color.alpha + 127) / 255)
-            samples += own == 0 ? colors.map { _ in 0 } : colors
+            for color in colors { samples.append(own == 0 ? 0 : color) }
             samples.append(own)
         }
         let rect = PixelRect(x: 0, y: 0, width: output.width, height: output.height)
