@@ -186,6 +186,13 @@ package struct JobPlan: Sendable {
         knownStamps = self.frames.map { stamps[$0.index - 1] }
     }
 
+    /// The pictures that a job's own patterns match. Empty if there are none.
+    package static func pictures(of job: JobSpec, catalog: Catalog) throws(PlanError) -> [InputFile] {
+        try JobPlan(
+            job, catalog: catalog, date: "", selection: Selection(), allowsMissing: true, allowsNothing: true
+        ).inputs
+    }
+
     /// Entries of `exclude` that exclude nothing, perhaps by mistake. Entries that keep outputs from being inputs are
     /// not listed, because there may be no output yet.
     package var unmatchedExcludes: [String] {

@@ -83,7 +83,7 @@ struct RegionsReader {
         }
     }
 
-    /// The absolute path of the file. With fields, each picture has its own, and nobody looks for them before the pictures are known.
+    /// The absolute path of the file. A path with fields means many files, which are looked for when the pictures are known.
     private var path: ValueReader<String> {
         ValueReader { node, name, log in
             guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }

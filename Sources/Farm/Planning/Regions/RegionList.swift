@@ -71,7 +71,7 @@ package struct RegionList: Sendable {
                 .mapValues { $0.map(\.entry) }
             let lengths = Set(named.map(\.components.count)).sorted(by: >)
             let taken = inputs.compactMap { input in
-                Self.fitting(entries, lengths, input).first.map { (entry: $0.index, input: input) }
+                Self.groups(entries, lengths, input).first?.first.map { (entry: $0.index, input: input) }
             }
             takers = Dictionary(grouping: taken, by: \.entry).mapValues { $0.map(\.input) }
             byLastName = Dictionary(named.map { ($0.components.last ?? "", $0.entry.name) }) { first, _ in first }
@@ -114,11 +114,11 @@ package struct RegionList: Sendable {
     /// - Parameter path: absolute.
     package func regions(of path: String) -> Regions? {
         if let only { return only }
-        let fitting = Self.fitting(entries, lengths, path)
-        guard let entry = fitting.first else { return nil }
-        // A shorter name that no other picture has would be lost.
-        let shorter = Self.all(entries, lengths, path).first { $0.name != entry.name && self.takers[$0.index] == nil }
-        if fitting.count > 1 || shorter != nil {
+        let groups = Self.groups(entries, lengths, path)
+        guard let longest = groups.first, let entry = longest.first else { return nil }
+        // The regions of a shorter name would be lost if no other picture had it.
+        let shorter = groups.dropFirst().flatMap(\.self).first { self.takers[$0.index] == nil }
+        if longest.count > 1 || shorter != nil {
             let names = shorter.map {
                 "\(Self.quoted(entry.name)) and \(Self.quoted($0.name)), which is the same picture"
             }
@@ -140,20 +140,11 @@ package struct RegionList: Sendable {
         PathText.components(path).last.flatMap { byLastName[$0] }.map(Self.quoted)
     }
 
-    /// The entries whose names are the end of the path.
-    private static func all(_ entries: [String: [Entry]], _ lengths: [Int], _ path: String) -> [Entry] {
+    /// The entries for a path, in groups of equally long names. The longest names come first.
+    private static func groups(_ entries: [String: [Entry]], _ lengths: [Int], _ path: String) -> [[Entry]] {
         let components = PathText.components(path)
         return lengths.filter { $0 <= components.count }
-            .flatMap { entries[components.suffix($0).joined(separator: "/")] ?? [] }
-    }
-
-    /// The entries whose names are the end of the path, if no other one is longer.
-    private static func fitting(_ entries: [String: [Entry]], _ lengths: [Int], _ path: String) -> [Entry] {
-        let components = PathText.components(path)
-        for length in lengths where length <= components.count {
-            if let fitting = entries[components.suffix(length).joined(separator: "/")] { return fitting }
-        }
-        return []
+            .compactMap { entries[components.suffix($0).joined(separator: "/")] }
     }
 
     /// An absolute name has all of its components, and `./a.jpg` and `../a.jpg` start from the folder.
@@ -318,7 +309,7 @@ private struct RegionListReader {
         guard known.count == pictures.count else { throw odd("two items of its 'images' have the same 'id'") }
         var found: [String: [JSONValue]] = [:]
         for (index, annotation) in try items(value["annotations"], "annotations").enumerated() {
-            // A face whose picture is not known might stay sharp.
+            // Without its picture, the region would be lost, and a face would stay sharp.
             guard let id = annotation["image_id"]?.identity, known.contains(id) else {
                 throw odd("item \(index + 1) of its 'annotations' belongs to none of its 'images'")
             }

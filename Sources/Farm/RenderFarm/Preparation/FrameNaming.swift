@@ -291,12 +291,12 @@ final class FrameVariants: Sendable {
     /// - Parameter others: pictures that the job has besides those of the plan. Names must not mean one of them, too.
     /// - Throws: ``FarmError`` if a file with the regions of all pictures cannot be used.
     func withRegions(
-        of plan: JobPlan, others: () -> [InputFile], shownFrom folder: String
+        of plan: JobPlan, others: () throws(FarmError) -> [InputFile], shownFrom folder: String
     ) throws(FarmError) -> FrameVariants {
         let filters = variants.reduce(plan.job.allFilters) { $0 + $1.chain + $1.outputs.flatMap(\.ownChain) }
         guard filters.contains(where: { $0.regionFile != nil }) else { return self }
         let known = Set(plan.inputs.map(\.exactPath))
-        let others = others().filter { !known.contains($0.exactPath) }
+        let others = try others().filter { !known.contains($0.exactPath) }
         let lookup = try RegionLookup(filters, inputs: plan.inputs + others, shownFrom: folder)
         let resolved = concurrentMap(plan.frames) { frame in
             Result { () throws(FrameFailure) in try lookup.resolved(self.usual(frame), for: frame.input) }

@@ -210,16 +210,23 @@ package struct JobPreparation: Sendable {
     private static let comparedAtOnce = 256
 
     /// The pictures of the job's own patterns, if a list takes their place.
-    private func inputsBesideList(of job: JobSpec) -> [InputFile] {
+    ///
+    /// - Throws: ``FarmError`` if they cannot be known.
+    private func inputsBesideList(of job: JobSpec) throws(FarmError) -> [InputFile] {
         guard list != nil else { return [] }
-        return (try? JobPlan(job, catalog: catalog, date: "", selection: JobPlan.Selection()))?.inputs ?? []
+        do throws(PlanError) {
+            return try JobPlan.pictures(of: job, catalog: catalog)
+        } catch {
+            throw refusal(error, job)
+        }
     }
 
     func variants(of plan: JobPlan) async throws -> FrameVariants {
         let variants = try FrameVariants(plan, catalog: catalog) { try reread(plan.job, $0) }
         let complete = variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
         return try await Blocking.run {
-            try complete.withRegions(of: plan, others: { inputsBesideList(of: plan.job) }, shownFrom: folder)
+            try complete.withRegions(
+                of: plan, others: { () throws(FarmError) in try inputsBesideList(of: plan.job) }, shownFrom: folder)
         }
     }
 

@@ -127,7 +127,7 @@ package struct RegionLookup: Sendable {
 
     /// Refuses files of single pictures that leave all pictures as they are, probably by mistake.
     ///
-    /// - Parameter input: one of the pictures, all of which were looked up.
+    /// - Parameter input: a picture of the job. All of its pictures must have been looked up before.
     /// - Throws: ``FarmError`` if no picture has a file, or none of the files has a category that is asked for.
     func refuseIdle(_ input: InputFile?) throws(FarmError) {
         let seen = seen.categories.withLock { $0 }
@@ -160,7 +160,7 @@ package struct RegionLookup: Sendable {
 
     /// The chain with the regions of one picture.
     ///
-    /// - Throws: why the picture cannot be rendered: nobody knows what is to be changed in it.
+    /// - Throws: the reason why the regions of the picture are unknown.
     package func resolved(
         _ chain: [FilterInvocation], for input: InputFile
     ) throws(FrameFailure) -> [FilterInvocation] {
@@ -262,7 +262,7 @@ package struct RegionLookup: Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// Waits for nobody: a pipe is no file.
+    /// Pipes are refused, because their writers may take any time.
     private static func read(_ path: String, most: Int) -> Result<[UInt8], ReadError> {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return .failure(ReadError(code: errno)) }

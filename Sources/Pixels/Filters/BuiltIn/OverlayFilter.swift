@@ -271,7 +271,7 @@ private struct DropShadow {
         (x.pixels(of: input.width).rounded(), y.pixels(of: input.height).rounded())
     }
 
-    /// The shadow, whose rectangle begins at 0, 0, and how far it reaches beyond the picture.
+    /// The shadow, and how far it reaches beyond the picture. Its rectangle begins at 0, 0.
     ///
     /// - Parameter picture: always the same one, in some size.
     func cast(by picture: AnyRaster) -> (shadow: AnyRaster, reach: Halo) {

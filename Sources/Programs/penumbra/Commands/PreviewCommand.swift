@@ -119,7 +119,8 @@ struct PreviewCommand: AsyncParsableCommand {
             let (labels, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
             let input = try self.input(spec, catalog)
             let regions = try RegionLookup(
-                specs.reduce(spec.allFilters) { $0 + $1.allFilters }, inputs: inputs(of: spec, with: input, catalog),
+                specs.reduce(spec.allFilters) { $0 + $1.allFilters },
+                inputs: try inputs(of: spec, with: input, catalog),
                 shownFrom: currentFolder())
             func chain(_ filters: [FilterInvocation]) throws -> [FilterInvocation] {
                 do throws(FrameFailure) {
@@ -218,9 +219,14 @@ extension PreviewCommand {
     }
 
     /// The pictures of the job, and the shown one, if it is another.
-    private func inputs(of spec: JobSpec, with input: InputFile, _ catalog: Catalog) -> [InputFile] {
+    private func inputs(of spec: JobSpec, with input: InputFile, _ catalog: Catalog) throws(FarmError) -> [InputFile] {
         guard spec.allFilters.contains(where: { $0.regionFile != nil }) else { return [] }
-        let own = (try? JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection()))?.inputs ?? []
+        let own: [InputFile]
+        do throws(PlanError) {
+            own = try JobPlan.pictures(of: spec, catalog: catalog)
+        } catch {
+            throw refusal(error)
+        }
         return own.contains { $0.exactPath == input.exactPath } ? own : own + [input]
     }
 
@@ -231,18 +237,22 @@ extension PreviewCommand {
                 throw FarmError(.missingInput, "\(PathText.shown(file.path, from: currentFolder())): no such file")
             }
             // The job may have found it below a folder, which names of files with regions may contain.
-            return inputs(of: spec, with: file, catalog).first { $0.exactPath == file.exactPath } ?? file
+            return try inputs(of: spec, with: file, catalog).first { $0.exactPath == file.exactPath } ?? file
         }
         do {
             let plan = try JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection(limit: 1))
             guard let frame = plan.frames.first else { throw PlanError.nothingMatched(patterns: spec.inputs) }
             return frame.input
         } catch let problem as PlanError {
-            throw FarmError(
-                problem.isMissingInput ? .missingInput : .badManifest,
-                "\(PathText.visible(manifest)): error: \(problem.message(in: manifestPath == nil ? .preview : .submission))"
-            )
+            throw refusal(problem)
         }
+    }
+
+    private func refusal(_ problem: PlanError) -> FarmError {
+        FarmError(
+            problem.isMissingInput ? .missingInput : .badManifest,
+            "\(PathText.visible(manifest)): error: \(problem.message(in: manifestPath == nil ? .preview : .submission))"
+        )
     }
 
     /// An output with its whole chain.
