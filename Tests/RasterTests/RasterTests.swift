@@ -32,6 +32,35 @@ struct RasterTests {
         }
     }
 
+    @Test(arguments: [SampleFormat.u8, .u16], SampleFormat.allCases)
+    func `every value becomes the nearest one of another format`(from: SampleFormat, to: SampleFormat) {
+        let full = from == .u8 ? 255 : 65535
+        let rect = PixelRect(x: 0, y: 0, width: full + 1, height: 1)
+        let values: AnyRaster =
+            from == .u8
+            ? .u8(Raster(rect: rect, layout: .gray, samples: (0...full).map { UInt8($0) }))
+            : .u16(Raster(rect: rect, layout: .gray, samples: (0...full).map { UInt16($0) }))
+        let found = values.converted(to: to).doubles
+        for value in 0...full {
+            let part = Double(value) / Double(full)
+            let nearest =
+                switch to {
+                case .u8: (part * 255).rounded(.toNearestOrAwayFromZero)
+                case .u16: (part * 65535).rounded(.toNearestOrAwayFromZero)
+                case .f32: Double(Float(part))
+                }
+            #expect(found[value] == nearest)
+        }
+    }
+
+    @Test(arguments: [SampleFormat.u8, .u16])
+    func `floats outside of the range of integers become the ends of it`(format: SampleFormat) {
+        let rect = PixelRect(x: 0, y: 0, width: 5, height: 1)
+        let floats = AnyRaster.f32(Raster(rect: rect, layout: .gray, samples: [-1, .nan, 0.5, 2, .infinity]))
+        let full = format == .u8 ? 255.0 : 65535
+        #expect(floats.converted(to: format).doubles == [0, 0, (full / 2).rounded(), full, full])
+    }
+
     @Test(arguments: SampleFormat.allCases)
     func `bytes make the same raster again`(format: SampleFormat) {
         let picture = Pattern.noise.picture(rect, .grayAlpha, format)

@@ -142,7 +142,7 @@ package struct TaskFactory: Hashable, Sendable {
                 output: self.output(order),
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt),
                 name: PathNames.last(of: output), syncs: syncs, shrink: tiling.probe.shrinking?.factor ?? 1,
-                frames: tiling.probe.outputs[0].frames))
+                frames: tiling.probe.outputs[0].frames, stored: tiling.probe.source.stored))
     }
 
     func audit(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {

@@ -282,7 +282,8 @@ extension TaskSpec {
                     extent: task.extent, layout: task.layout, format: task.format, tiles: task.tiles,
                     metadataPath: task.metadataPath, metadataDigest: task.metadataDigest, output: task.output,
                     temporaryPath: name(task.temporaryPath), name: task.name, syncs: true, shrink: task.shrink,
-                    frames: task.frames))
+                    frames: task.frames,
+                stored: task.stored))
         case .probe, .audit, .check, .preview, .compare: self
         }
     }

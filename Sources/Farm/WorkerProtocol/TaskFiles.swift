@@ -110,7 +110,8 @@ extension TaskSpec {
             let spec = StitchTask(
                 extent: task.extent, layout: task.layout, format: task.format, tiles: task.tiles,
                 metadataPath: task.metadataPath, metadataDigest: task.metadataDigest, output: task.output,
-                temporaryPath: path, name: task.name, syncs: task.syncs, shrink: task.shrink, frames: task.frames)
+                temporaryPath: path, name: task.name, syncs: task.syncs, shrink: task.shrink, frames: task.frames,
+                stored: task.stored)
             return moves.isEmpty ? (self, []) : (.stitch(spec), moves)
         case .probe, .canvas, .tile, .audit, .check, .preview, .compare: return (self, [])
         }

@@ -26,14 +26,19 @@ package struct ImageFacts: Hashable, Sendable, Codable {
     package let width: Int
     package let height: Int
     package let layout: PixelLayout
+    /// The samples that filters get of a source.
     package let format: SampleFormat
+    /// The samples of a source's file, if they are others. Nil for an output.
+    package let stored: SampleFormat?
     /// The number of frames. More than one for an animation, all of this size.
     package let frames: Int
 
     package init(
-        fileFormat: String, width: Int, height: Int, layout: PixelLayout, format: SampleFormat, frames: Int = 1
+        fileFormat: String, width: Int, height: Int, layout: PixelLayout, format: SampleFormat, frames: Int = 1,
+        stored: SampleFormat? = nil
     ) {
         self.frames = frames
+        self.stored = stored
         self.fileFormat = fileFormat
         self.width = width
         self.height = height

@@ -315,7 +315,7 @@ extension CanvasTask {
             ?? canvas.shrinking?.objection ?? receipt.source.objection
             ?? (canvas.frame.map { input.pages == .page($0) } ?? true ? nil : "a canvas of another frame")
             ?? ((canvas.rect, canvas.layout, canvas.format) == (expected.rect, expected.layout, expected.format)
-                && canvas.cells != nil ? nil : "a canvas of another picture")
+                && canvas.stored == expected.stored && canvas.cells != nil ? nil : "a canvas of another picture")
     }
 }
 

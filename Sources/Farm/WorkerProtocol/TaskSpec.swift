@@ -223,6 +223,8 @@ package struct StitchTask: Hashable, Sendable, Codable {
     /// Layout and sample format of the tiles' pixels.
     package let layout: PixelLayout
     package let format: SampleFormat
+    /// The samples of the input's file. Nil if they are those of the tiles.
+    package let stored: SampleFormat?
     package let tiles: [TileReceipt]
     package let metadataPath: String
     package let metadataDigest: Digest
@@ -241,9 +243,10 @@ package struct StitchTask: Hashable, Sendable, Codable {
         extent: PixelRect, layout: PixelLayout, format: SampleFormat, tiles: [TileReceipt], metadataPath: String,
         metadataDigest: Digest,
         output: OutputSpec, temporaryPath: String, name: String, syncs: Bool = true, shrink: Int = 1,
-        frames: Int = 1
+        frames: Int = 1, stored: SampleFormat? = nil
     ) {
         self.frames = frames
+        self.stored = stored
         self.syncs = syncs
         self.shrink = shrink
         self.name = name
@@ -326,6 +329,8 @@ package struct CanvasReference: Hashable, Sendable, Codable {
     package let rect: PixelRect
     package let layout: PixelLayout
     package let format: SampleFormat
+    /// The samples of the input's file. Nil if the canvas has them.
+    package let stored: SampleFormat?
     /// The part of the chain's first filter that the decoder has done. Nil for nothing.
     package let shrinking: Shrinking?
     /// The digest of the file beside it with its cells' digests. Nil for a tile, whose receipt has its own digest.
@@ -335,8 +340,9 @@ package struct CanvasReference: Hashable, Sendable, Codable {
 
     package init(
         path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat, shrinking: Shrinking? = nil,
-        cells: Digest? = nil, frame: Int? = nil
+        cells: Digest? = nil, frame: Int? = nil, stored: SampleFormat? = nil
     ) {
+        self.stored = stored
         self.frame = frame
         self.cells = cells
         self.path = path

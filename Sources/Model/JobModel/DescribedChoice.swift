@@ -30,6 +30,33 @@ extension ColorPolicy: DescribedChoice {
     }
 }
 
+extension ChainPrecision: DescribedChoice {
+    package var sentence: String {
+        switch self {
+        case .auto:
+            "Like `input`. But if a job has one output and at least two filters that compute colours, they give each "
+                + "other 16 bits instead of 8, if Penumbra estimates that a picture takes at most 15 % longer."
+        case .input:
+            "Filters compute with the samples of the picture's file. If `depth` or `dither` needs finer ones, they compute "
+                + "with those."
+        case .u8: "Filters give each other 8 bits."
+        case .u16: "Filters give each other 16 bits."
+        case .f32: "Filters give each other floating-point numbers, which may lie below black or above white."
+        }
+    }
+}
+
+extension OutputDepth: DescribedChoice {
+    package var sentence: String {
+        switch self {
+        case .input: "The output has the samples of the picture's file, or the finest integers of its format."
+        case .u8: "The output has 8 bits for each sample."
+        case .u16: "The output has 16 bits for each sample."
+        case .f32: "The output has 32-bit floating-point samples."
+        }
+    }
+}
+
 extension ShardMode: DescribedChoice {
     package var sentence: String {
         switch self {

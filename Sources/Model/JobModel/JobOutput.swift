@@ -104,17 +104,50 @@ public struct SaveOptions: Hashable, Sendable, Codable {
     public let background: [Int]
     /// The chain is computed with 16 bits, and rounded to 8 bits by a pattern that hides the steps.
     public let dither: Bool
+    /// The samples that filters get from each other. Penumbra knew only those of the input before.
+    public var precision: ChainPrecision
+    public let depth: OutputDepth
     /// The format's own options, by name (`quality`, `compression`, …), as its descriptor types them.
     public let values: [String: ParameterValue]
 
     public init(
         metadata: MetadataPolicy = .keep, background: [Int] = [255, 255, 255], dither: Bool = false,
-        values: [String: ParameterValue] = [:]
+        precision: ChainPrecision = .input, depth: OutputDepth = .input, values: [String: ParameterValue] = [:]
     ) {
         self.dither = dither
+        self.precision = precision
+        self.depth = depth
         self.metadata = metadata
         self.background = background
         self.values = values
+    }
+}
+
+extension SaveOptions {
+    private enum CodingKeys: CodingKey {
+        case metadata, background, dither, precision, depth, values
+    }
+
+    /// Options that were added later are missing in what earlier versions have stored.
+    public init(from decoder: any Decoder) throws {
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            metadata: try stored.decode(MetadataPolicy.self, forKey: .metadata),
+            background: try stored.decode([Int].self, forKey: .background),
+            dither: try stored.decode(Bool.self, forKey: .dither),
+            precision: try stored.decodeIfPresent(ChainPrecision.self, forKey: .precision) ?? .input,
+            depth: try stored.decodeIfPresent(OutputDepth.self, forKey: .depth) ?? .input,
+            values: try stored.decode([String: ParameterValue].self, forKey: .values))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var stored = encoder.container(keyedBy: CodingKeys.self)
+        try stored.encode(metadata, forKey: .metadata)
+        try stored.encode(background, forKey: .background)
+        try stored.encode(dither, forKey: .dither)
+        if precision != .input { try stored.encode(precision, forKey: .precision) }
+        if depth != .input { try stored.encode(depth, forKey: .depth) }
+        try stored.encode(values, forKey: .values)
     }
 }
 

@@ -11,6 +11,9 @@ package import Raster
 package protocol Filter: Sendable {
     /// Whether the filter changes no input. It is then never rendered.
     var isIdentity: Bool { get }
+    /// Whether all samples of its output are samples of its input, perhaps at other places. Finer samples are then of no use to
+    /// it.
+    var copiesSamples: Bool { get }
     /// What limits the filter to a part of the picture; nil for the whole picture.
     var masking: MaskOptions? { get }
     /// The rule for pixels outside the input.
@@ -93,6 +96,8 @@ extension Filter {
     package var masking: MaskOptions? { nil }
 
     package var isEven: Bool { true }
+
+    package var copiesSamples: Bool { false }
 
     package func runningForm(
         of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat

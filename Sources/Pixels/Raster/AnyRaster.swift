@@ -170,10 +170,15 @@ extension AnyRaster {
     /// The same picture in another sample format: full intensity stays full intensity, halves round up, integer
     /// formats clamp. Alpha and colours are treated alike.
     public func converted(to format: SampleFormat) -> AnyRaster {
-        switch self {
-        case .u8(let raster): raster.converted(to: format)
-        case .u16(let raster): raster.converted(to: format)
-        case .f32(let raster): raster.converted(to: format)
+        switch (self, format) {
+        case (.u8, .u8), (.u16, .u16), (.f32, .f32): self
+        // These are exact: 65535 is 257 times 255.
+        case (.u8(let raster), .u16): .u16(raster.mapping { UInt16($0) &* 257 })
+        case (.u16(let raster), .u8): .u8(raster.mapping { UInt8(truncatingIfNeeded: (UInt32($0) &+ 128) / 257) })
+        case (.u8(let raster), .f32): .f32(raster.mapping { Float($0) / 255 })
+        case (.u16(let raster), .f32): .f32(raster.mapping { Float($0) / 65535 })
+        case (.f32(let raster), .u8): .u8(raster.mapping { UInt8(rounding: $0.double * 255) })
+        case (.f32(let raster), .u16): .u16(raster.mapping { UInt16(rounding: $0.double * 65535) })
         }
     }
 }
@@ -201,18 +206,7 @@ extension Raster {
         return result
     }
 
-    fileprivate func converted(to format: SampleFormat) -> AnyRaster {
-        if format == Sample.format { return Sample.erase(self) }
-        return switch format {
-        case .u8: .u8(converted())
-        case .u16: .u16(converted())
-        case .f32: .f32(converted())
-        }
-    }
-
-    private func converted<Other: PixelSample>() -> Raster<Other> {
-        Raster<Other>(
-            rect: rect, layout: layout,
-            samples: samples.map { Other(rounding: $0.double / Sample.full * Other.full) })
+    fileprivate func mapping<Other: PixelSample>(_ transform: (Sample) -> Other) -> Raster<Other> {
+        Raster<Other>(rect: rect, layout: layout, samples: samples.map(transform))
     }
 }

@@ -105,6 +105,9 @@ package struct Chain: Sendable {
         Chain(filters: filters, limits: limits, curve: curve).rendering(frame: frame)
     }
 
+    /// The number of filters that compute samples, and do not only move or choose those of their input.
+    package var computingFilters: Int { filters.count { !$0.copiesSamples } }
+
     /// Whether the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
 

@@ -36,15 +36,15 @@ struct OpenedInput {
     /// The conversion from a chain's result to the samples of a branch's file.
     func conversion(_ branch: Branch, _ plan: ChainPlan) throws -> OutputConversion {
         OutputConversion(
-            from: plan.outputLayout, decoder.header.sampleFormat, to: try branch.spec.imageFormat,
+            from: plan.outputLayout, decoder.header.sampleFormat, of: decoder.header.storedSamples, to: try branch.spec.imageFormat,
             save: branch.spec.save)
     }
 }
 
 extension TaskRunner {
     /// Opens the input of a task, once for each way of decoding that its outputs need. Outputs that keep a profile need
-    /// other colours than those without. Only some outputs hold animations, and only some are dithered. Nearly always
-    /// one way suits all.
+    /// other colours than those without. Only some outputs hold animations, and filters compute some with finer samples
+    /// than others. Nearly always one way suits all.
     func open(
         _ input: InputSpec, _ invocations: [FilterInvocation], for outputs: [OutputSpec]
     ) throws -> [OpenedInput] {
@@ -55,20 +55,21 @@ extension TaskRunner {
             let format = try output.imageFormat
             try VipsRuntime.prepare(format)
             let whole = try chain(invocations + output.chain, for: input)
+            let plan = whole.plan(input: header.rect, layout: header.layout)
             let color = format.colorPolicy(
-                for: header, asked: input.color, save: output.save,
-                output: whole.plan(input: header.rect, layout: header.layout).outputLayout)
+                for: header, asked: input.color, save: output.save, output: plan.outputLayout)
             let frames = format.descriptor.holdsAnimation ? header.frames : 1
-            let isFine = output.save.dither && header.sampleFormat == .u8
-            let alike = ways.firstIndex { $0.color == color && $0.frames == frames && $0.isFine == isFine }
+            let work = try FrameWork(header, whole, plan, to: format)
+            let samples = ChainSamples.choice(output.save, stored: header.sampleFormat, work)
+            let alike = ways.firstIndex { $0.color == color && $0.frames == frames && $0.samples == samples }
             if let alike {
                 ways[alike].outputs.append(index)
             } else {
-                ways.append(DecodingWay(color: color, frames: frames, isFine: isFine, outputs: [index]))
+                ways.append(DecodingWay(color: color, frames: frames, samples: samples, outputs: [index]))
             }
         }
         return try ways.map { way in
-            let isAsAsked = way.color == input.color && way.frames == header.frames && !way.isFine
+            let isAsAsked = way.color == input.color && way.frames == header.frames && way.samples == header.sampleFormat
             let decoder = isAsAsked ? asked : try self.decoder(input, way)
             return try matched(decoder, input, way, invocations, outputs)
         }
@@ -78,8 +79,8 @@ extension TaskRunner {
     struct DecodingWay {
         let color: ColorPolicy
         let frames: Int
-        /// Whether 8-bit samples become 16-bit ones.
-        let isFine: Bool
+        /// The samples that filters get.
+        let samples: SampleFormat
         var outputs: [Int]
         var shrink = 1
     }
@@ -123,7 +124,7 @@ extension TaskRunner {
     private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
         // In a still picture both are the same page.
         let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages
-        return try decoder(input, way.color, shrink: way.shrink, pages: pages, isFine: way.isFine)
+        return try decoder(input, way.color, shrink: way.shrink, pages: pages, samples: way.samples)
     }
 }
 

@@ -113,6 +113,14 @@ extension TaskRunner {
                     + "that an animation may have")
         }
         let format = try branch.spec.imageFormat
+        let depth = branch.spec.save.depth
+        if let samples = depth.samples, !format.descriptor.sampleFormats.contains(samples) {
+            let known = format.descriptor.depths.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+            throw TaskFailure(
+                .value,
+                "\(task.input.path): \(format.title) has no samples for 'depth: \(depth.rawValue)'; it has \(known), and TIFF "
+                    + "has all")
+        }
         let (width, height) = (shown.width, shown.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(

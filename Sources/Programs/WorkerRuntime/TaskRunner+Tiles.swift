@@ -40,7 +40,7 @@ extension TaskRunner {
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
                 shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath, openedBy: opener),
-                frame: input.frame),
+                frame: input.frame, stored: task.expected.stored),
             metadataPath: task.metadataPath, metadataDigest: metadata, source: source)
     }
 
@@ -88,7 +88,7 @@ extension TaskRunner {
     func stitch(_ task: StitchTask) throws -> OutputReceipt {
         try requireCoverage(task)
         let conversion = OutputConversion(
-            from: task.layout, task.format, to: try task.output.imageFormat, save: task.output.save)
+            from: task.layout, task.format, of: task.stored, to: try task.output.imageFormat, save: task.output.save)
         let rows = OutputRows(extent: task.extent, conversion: conversion) { try self.band(holding: $0, task) }
         return try write(
             rows, name: task.name, frames: task.frames, output: task.output,

@@ -17,7 +17,7 @@ extension TaskRunner {
             }
         case .canvas(let reference):
             let canvas = try CheckedCanvas(reference)
-            return try audit(task, chain(task.chain, over: canvas, reference), source: canvas)
+            return try audit(task, chain(task.chain, over: canvas, reference), source: canvas, of: reference.stored)
         }
     }
 
@@ -51,11 +51,15 @@ extension TaskRunner {
         return pixels
     }
 
-    private func audit(_ task: AuditTask, _ chain: Chain, source: some PixelSource) throws -> AuditReceipt {
+    /// - Parameter input: The samples of the input's file. Nil for those of the source.
+    private func audit(
+        _ task: AuditTask, _ chain: Chain, source: some PixelSource, of input: SampleFormat?
+    ) throws -> AuditReceipt {
         let plan = chain.plan(input: source.rect, layout: source.layout)
         let output = task.outputs[0]
         let conversion = OutputConversion(
-            from: plan.outputLayout, source.format, to: try output.spec.imageFormat, save: output.spec.save)
+            from: plan.outputLayout, source.format, of: input, to: try output.spec.imageFormat,
+            save: output.spec.save)
         var pixels = 0
         for band in output.bands {
             let rect = PixelRect(

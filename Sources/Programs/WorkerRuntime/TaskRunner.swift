@@ -56,13 +56,14 @@ struct TaskRunner {
     }
 
     func decoder(
-        _ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1, pages: PageChoice? = nil, isFine: Bool = false
+        _ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1, pages: PageChoice? = nil,
+        samples: SampleFormat? = nil
     ) throws -> ImageDecoder {
         let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
         return try ImageDecoder(
             path: input.path, name: names.name(of: input.path), openedBy: opener, limits: limits, color: color,
             shrink: shrink,
-            pages: pages ?? input.pages, isFine: isFine)
+            pages: pages ?? input.pages, samples: samples)
     }
 
     /// A way of an input's pixels to its outputs.
@@ -96,7 +97,8 @@ extension OutputSpec {
 extension ImageHeader {
     var facts: ImageFacts {
         ImageFacts(
-            fileFormat: formatName, width: width, height: height, layout: layout, format: sampleFormat, frames: frames)
+            fileFormat: formatName, width: width, height: height, layout: layout, format: sampleFormat, frames: frames,
+            stored: storedSamples == sampleFormat ? nil : storedSamples)
     }
 }
 

@@ -64,7 +64,8 @@ import Testing
                                     .literal("out/"), .field(.dir), .literal("/"), .field(.stem), .literal(".webp"),
                                 ]),
                             save: SaveOptions(
-                                metadata: .public, background: [0, 0, 0], values: ["quality": .integer(82)]))
+                                metadata: .public, background: [0, 0, 0], precision: .auto,
+                                values: ["quality": .integer(82)]))
                     ],
                     color: .srgb, tile: .pixels(512), shard: .tile, existing: .skip, retries: 5,
                     timeout: .seconds(90), maxPixels: 500_000_000, verify: .audit))

@@ -37,6 +37,24 @@ import Testing
         #expect(Reading.job("inputs: a.jpg\noutput: out/x.png").messages.isEmpty)
     }
 
+    @Test(arguments: [
+        ("filters: [invert]", ChainPrecision.input), ("filters: [invert, gaussian]", .auto),
+        ("filters: [invert, gaussian]\nsave: {depth: 16}", .auto),
+        ("filters: [invert, gaussian]\nsave: {precision: input}", .input),
+        ("filters: [invert]\nsave: {precision: auto}", .input), ("filters: [invert]\nsave: {precision: 8}", .u8),
+        ("filters: [invert, gaussian]\nsave: {precision: float}", .f32),
+        ("filters: [invert]\noutputs: [{path: '{stem}.png', filters: [gaussian]}]", .auto),
+        (
+            "filters: [invert]\noutputs: [{path: '{stem}.png', filters: [gaussian]}, {path: '{stem}.jpg'}]",
+            .input
+        ),
+    ])
+    func `the precision of a chain is decided for the only output of several filters`(
+        keys: String, precision: ChainPrecision
+    ) throws {
+        #expect(try #require(Reading.job(keys).job).outputs[0].save.precision == precision)
+    }
+
     @Test func `options are those of the output's format`() {
         let save = Reading.job("output: x/{stem}.tif\nsave: {compression: lzw, metadata: strip}").job?.save
         #expect(save == SaveOptions(metadata: .strip, values: ["compression": .word("lzw")]))

@@ -21,7 +21,7 @@ import Testing
                 job.yaml:1:8: error: 'save' has no option 'speed'
                 1 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background, dither and compression
+                  = its options are metadata, background, dither, precision, depth and compression
                 """)
     }
 
@@ -127,7 +127,29 @@ import Testing
                 job.yaml:2:8: error: 'save' has no option 'speed'
                 2 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background, dither, quality, progressive, compression and lossless
+                  = its options are metadata, background, dither, precision, depth, quality, progressive, compression and lossless
+                """)
+    }
+
+    @Test func `a depth that the format has not is refused`() {
+        #expect(
+            Reading.job("output: out/{stem}.jpg\nsave: {depth: 16}").messages
+                == """
+                job.yaml:2:15: error: jpeg has no samples for 'depth: 16'
+                2 | save: {depth: 16}
+                  |               ^^
+                  = it has '8'; tiff has all
+                """)
+    }
+
+    @Test func `a dithered output has 8 bits`() {
+        #expect(
+            Reading.job("save: {dither: true, depth: 16}").messages
+                == """
+                job.yaml:1:29: error: 'depth: 16' does not go with 'dither', which makes 8 bits of finer samples
+                1 | save: {dither: true, depth: 16}
+                  |                             ^^
+                  = leave one of them out
                 """)
     }
 

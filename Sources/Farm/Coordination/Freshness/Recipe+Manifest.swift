@@ -62,6 +62,10 @@ extension Recipe {
             entries.append(("background", color.manifestWords))
         }
         if save.dither != usual.dither { entries.append(("dither", "\(save.dither)")) }
+        if save.precision != (steps.count < 2 ? .input : .auto) {
+            entries.append(("precision", save.precision.rawValue))
+        }
+        if save.depth != usual.depth { entries.append(("depth", save.depth.rawValue)) }
         let options = catalog.formats.first { $0.name == format }?.options ?? []
         let given = save.values.filter { name, value in options.first { $0.name == name }?.fallback != value }
         return entries + Self.ordered(given, options)

@@ -51,7 +51,7 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         let fallbacks = Self.fallbacks(of: catalog.formats.first { $0.name == format }?.options ?? [])
         recipe.save = SaveOptions(
             metadata: save.metadata, background: save.background, dither: save.dither,
-            values: fallbacks.merging(save.values) { $1 })
+            precision: save.precision, depth: save.depth, values: fallbacks.merging(save.values) { $1 })
         return recipe
     }
 
@@ -126,6 +126,8 @@ package struct RecipeComparison: Hashable, Sendable {
         compare("metadata", old.save.metadata.rawValue, new.save.metadata.rawValue)
         compare("background", "\(old.save.background)", "\(new.save.background)")
         compare("dither", "\(old.save.dither)", "\(new.save.dither)")
+        compare("precision", old.save.precision.rawValue, new.save.precision.rawValue)
+        compare("depth", old.save.depth.rawValue, new.save.depth.rawValue)
         if old.pages != new.pages { changes.append("which pages of a file are read") }
         if old.format == new.format { changes += words.differences(ofFormat: new.format, old.save, new.save) }
     }

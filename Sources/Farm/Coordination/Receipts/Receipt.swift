@@ -151,6 +151,10 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
         let metadata: String
         let background: [Int]
         let dither: Bool
+        /// Nil if filters compute with the samples of the input. Receipts did not have it before there was a choice.
+        let precision: String?
+        /// Nil for the samples of the input.
+        let depth: String?
         let options: [String: ReceiptValue]
     }
 
@@ -177,6 +181,8 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
         self.shrink = shrink
         save = Save(
             metadata: recipe.save.metadata.rawValue, background: recipe.save.background, dither: recipe.save.dither,
+            precision: recipe.save.precision == .input ? nil : recipe.save.precision.rawValue,
+            depth: recipe.save.depth == .input ? nil : recipe.save.depth.rawValue,
             options: recipe.save.values.mapValues(ReceiptValue.init))
         rendering = recipe.version
     }

@@ -87,7 +87,20 @@ enum JobKeys {
             "dither", "true or false",
             "Whether filters compute with 16 bits, and a fine pattern hides the steps of smooth colours in 8 bits.",
             .boolean, fallback: false),
+        JobKey(
+            "precision", choices(ChainPrecision.words), "The samples that filters give each other.",
+            depths(ChainPrecision.allCases.map(\.rawValue)), fallback: "auto", choices: ChainPrecision.words),
+        JobKey(
+            "depth", choices(OutputDepth.words), "The samples of the output's file.",
+            depths(OutputDepth.allCases.map(\.rawValue)), fallback: "input", choices: OutputDepth.words),
     ]
+
+    private static func choices(_ words: [DescribedWord]) -> String { words.map(\.word).joined(separator: ", ") }
+
+    /// Numbers of bits are words in Penumbra, and numbers in JSON.
+    private static func depths(_ words: [String]) -> SchemaNode {
+        .any(of: [.words(words), ["enum": .list([8, 16])]])
+    }
 
     private static let policies: [JobKey] = [
         JobKey("color", ColorPolicy.keep, "The colour space that filters see and outputs keep."),

@@ -42,12 +42,22 @@ struct JobTyper {
             policies.chooseSRGB(reader, log, refusing: .colorsKeepColors(parameter))
         }
         checkNames(of: outputs, inputs: inputs, at: reader)
+        let saved = outputs.map { Self.decided($0.job, after: chain, isOnly: outputs.count == 1) }
         var job = policies.job(
             JobSpec(
                 name: name, summary: summary, manifestPath: manifestPath, folder: Self.folder(of: manifestPath),
-                inputs: inputs, exclude: exclude, chain: chain, outputs: outputs.map(\.job)))
+                inputs: inputs, exclude: exclude, chain: chain, outputs: saved))
         job.slurm = slurm
         return job
+    }
+
+    /// An output whose filters need no choice of their samples keeps the recipe that it had before there was one. With several
+    /// outputs, each choice could need a decoding of its own, which costs more than it may.
+    private static func decided(_ output: JobOutput, after chain: [FilterInvocation], isOnly: Bool) -> JobOutput {
+        guard output.save.precision == .auto, !isOnly || chain.count + output.ownChain.count < 2 else { return output }
+        var output = output
+        output.save.precision = .input
+        return output
     }
 
     /// The values that the job sets for all its filters.

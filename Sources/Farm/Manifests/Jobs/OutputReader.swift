@@ -137,7 +137,7 @@ struct OutputsReader {
         let save = reader.optional("save", SaveReader(catalog: catalog, format: output?.format ?? .unknown).options)
         return output.map {
             Output(
-                job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveOptions()), format: $0.format,
+                job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveReader.usual), format: $0.format,
                 span: span)
         }
     }

@@ -6,7 +6,7 @@ struct SaveReader {
     let catalog: Catalog
     let format: OutputReader.Format
 
-    static let generalKeys = ["metadata", "background", "dither"]
+    static let generalKeys = ["metadata", "background", "dither", "precision", "depth"]
 
     var options: ValueReader<SaveOptions> {
         ValueReader { node, name, log in
@@ -14,10 +14,27 @@ struct SaveReader {
             let metadata = reader.value("metadata", .metadata, default: .keep)
             let background = reader.value("background", .background, default: [255, 255, 255])
             let dither = reader.value("dither", .boolean, default: false)
+            let precision = reader.value("precision", .choice, default: ChainPrecision.auto)
+            let depth = depth(from: &reader, dither: dither, log: log)
             let values = formatValues(from: &reader, log: log)
             reader.finish(aliases: Self.aliases, explaining: optionOfOtherFormat)
-            return SaveOptions(metadata: metadata, background: background, dither: dither, values: values)
+            return SaveOptions(
+                metadata: metadata, background: background, dither: dither, precision: precision, depth: depth,
+                values: values)
         }
+    }
+
+    /// The options of an output without `save:`.
+    static let usual = SaveOptions(precision: .auto)
+
+    private func depth(from reader: inout MappingReader, dither: Bool, log: DiagnosticLog) -> OutputDepth {
+        let depth = reader.value("depth", .choice, default: OutputDepth.input)
+        guard let samples = depth.samples, let span = reader.mapping["depth"]?.span else { return depth }
+        if dither, samples != .u8 { log.error(.job(.ditheredDepth(depth.rawValue)), at: span) }
+        if case .known(let format) = format, !format.sampleFormats.contains(samples) {
+            log.error(.job(.depthOfOtherFormat(depth.rawValue, format: format)), at: span)
+        }
+        return depth
     }
 
     private func formatValues(from reader: inout MappingReader, log: DiagnosticLog) -> [String: ParameterValue] {

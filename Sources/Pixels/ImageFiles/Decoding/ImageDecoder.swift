@@ -47,10 +47,10 @@ package final class ImageDecoder {
     /// - Parameter opener: opens the file, and has the scratch file for a large picture that is turned.
     /// - Parameter shrink: 2, 4 or 8 for a picture of that fraction of its width and height, rounded up, if the format's
     ///   decoder supports it (see ``ImageHeader/canShrink``).
-    /// - Parameter isFine: whether samples of 8 bits are delivered as 16.
+    /// - Parameter samples: the delivered samples; nil for those of the file. Floats that become integers are clamped to 0–1.
     package init(
         path: String, name: String? = nil, openedBy opener: FileOpener = FileOpener(), limits: DecodeLimits,
-        color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first, isFine: Bool = false
+        color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first, samples: SampleFormat? = nil
     ) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
         self.opener = opener
@@ -68,8 +68,8 @@ package final class ImageDecoder {
         isLinear = stored.format.loader.traits.contains(.linearPremultiplied)
         shape = picture.shape.turned(by: orientation)
         header = ImageHeader(
-            formatName: stored.format.descriptor.name, shape: isFine ? shape.fine : shape,
-            orientation: orientation.rawValue, pages: stored.pages, frames: stored.frames,
+            formatName: stored.format.descriptor.name, shape: shape.with(samples ?? shape.sampleFormat),
+            storedSamples: shape.sampleFormat, orientation: orientation.rawValue, pages: stored.pages, frames: stored.frames,
             hasProfile: picture.metadata.icc != nil, losses: picture.losses,
             isHeldWhole: stored.isHeldWhole, canShrink: stored.format.shrinking(by: 2) != nil)
         storedShape = picture.shape
@@ -96,10 +96,9 @@ package final class ImageDecoder {
 }
 
 extension ImageShape {
-    /// The same shape with samples of 16 bits instead of 8.
-    fileprivate var fine: ImageShape {
-        ImageShape(
-            width: width, height: height, layout: layout, sampleFormat: sampleFormat == .u8 ? .u16 : sampleFormat)
+    /// The same shape with other samples.
+    fileprivate func with(_ samples: SampleFormat) -> ImageShape {
+        ImageShape(width: width, height: height, layout: layout, sampleFormat: samples)
     }
 
     /// The shape of the upright picture, for a file of this shape.
@@ -218,9 +217,7 @@ extension ImageDecoder {
 
     /// The decoded raster in the form that filters need.
     func delivered(_ raster: AnyRaster) -> AnyRaster {
-        if isLinear { return raster.encodedFromLinear() }
-        guard case .u8(let bytes) = raster, header.sampleFormat == .u16 else { return raster }
-        return .u16(Raster(rect: bytes.rect, layout: bytes.layout, samples: bytes.samples.map { UInt16($0) &* 257 }))
+        (isLinear ? raster.encodedFromLinear() : raster).converted(to: header.sampleFormat)
     }
 }
 

@@ -7,6 +7,8 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     package let formatName: String
     /// The shape of the delivered picture: upright, after colour conversion.
     package let shape: ImageShape
+    /// The samples before they were converted to those that were asked for.
+    package let storedSamples: SampleFormat
     /// The file's orientation tag, 1–8; 1 if there is none. The pixels are delivered upright.
     package let orientation: Int
     /// The number of pages or frames in the file.

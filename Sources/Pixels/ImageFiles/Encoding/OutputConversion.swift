@@ -13,7 +13,8 @@ package import Raster
 /// - With `save.dither`, samples become 8-bit integers by a threshold that depends only on the pixel's position, and is the
 ///   same for all colours. A value between two steps is rounded up at the corresponding share of pixels. Whole steps do not
 ///   change.
-/// - Samples that the format does not support become its widest integers. Floats are clamped to 0–1.
+/// - Samples are those of the input's file, or those that `save.depth` names, whatever filters computed with. Samples that the
+///   format does not support become its widest integers. Floats that become integers are clamped to 0–1.
 ///
 /// All values are rounded to the nearest, halves up.
 package struct OutputConversion: Hashable, Sendable {
@@ -24,15 +25,17 @@ package struct OutputConversion: Hashable, Sendable {
     private let background: Background
     private let dithers: Bool
 
+    /// - Parameter input: the samples of the input's file, which a file has if `save.depth` names no others; nil for the chain's.
     package init(
-        from layout: PixelLayout, _ sampleFormat: SampleFormat, to format: any ImageFormat, save: SaveOptions
+        from layout: PixelLayout, _ sampleFormat: SampleFormat, of input: SampleFormat? = nil,
+        to format: any ImageFormat, save: SaveOptions
     ) {
         let descriptor = format.descriptor
         self.layout = layout
         self.sampleFormat = sampleFormat
         let withoutAlpha = descriptor.holdsAlpha ? layout : layout.removingAlpha
         outputLayout = format.holdsGray ? withoutAlpha : withoutAlpha.inColor
-        outputFormat = save.dither ? .u8 : Self.held(sampleFormat, by: descriptor)
+        outputFormat = save.dither ? .u8 : Self.held(save.depth.samples ?? input ?? sampleFormat, by: descriptor)
         dithers = save.dither && sampleFormat != .u8
         background = Background(save.background)
     }
@@ -59,11 +62,7 @@ package struct OutputConversion: Hashable, Sendable {
         var raster = raster
         if layout.hasAlpha, !outputLayout.hasAlpha { raster = raster.flattened(onto: background) }
         if raster.layout.channels < outputLayout.channels { raster = raster.inColor() }
-        return switch outputFormat {
-        case .u8: .u8(dithers ? raster.dithered() : raster.map(Sample.toU8))
-        case .u16: .u16(raster.map(Sample.toU16))
-        case .f32: Sample.erase(raster)
-        }
+        return dithers ? .u8(raster.dithered()) : Sample.erase(raster).converted(to: outputFormat)
     }
 }
 
@@ -120,10 +119,6 @@ extension Raster where Sample: OutputSample {
         }
         return Raster(rect: rect, layout: layout.hasAlpha ? .rgba : .rgb, samples: result)
     }
-
-    func map<Result: PixelSample>(_ transform: (Sample) -> Result) -> Raster<Result> {
-        Raster<Result>(rect: rect, layout: layout, samples: samples.map(transform))
-    }
 }
 
 /// The arithmetic that output conversion needs for each sample type.
@@ -133,7 +128,6 @@ protocol OutputSample: PixelSample {
     /// The blend of `color` with opacity `alpha` over `background`.
     static func blend(_ color: Self, _ alpha: Self, over background: Self) -> Self
     static func toU8(_ sample: Self) -> UInt8
-    static func toU16(_ sample: Self) -> UInt16
 }
 
 extension UInt8: OutputSample {
@@ -145,9 +139,6 @@ extension UInt8: OutputSample {
     }
 
     static func toU8(_ sample: UInt8) -> UInt8 { sample }
-
-    /// This is exact, because 65535 is 257 times 255.
-    static func toU16(_ sample: UInt8) -> UInt16 { UInt16(sample) * 257 }
 }
 
 extension UInt16: OutputSample {
@@ -159,8 +150,6 @@ extension UInt16: OutputSample {
     }
 
     static func toU8(_ sample: UInt16) -> UInt8 { UInt8((UInt32(sample) * 510 + 65535) / 131070) }
-
-    static func toU16(_ sample: UInt16) -> UInt16 { sample }
 }
 
 extension Float: OutputSample {
@@ -173,8 +162,6 @@ extension Float: OutputSample {
     }
 
     static func toU8(_ sample: Float) -> UInt8 { UInt8(rounding: sample.double * 255) }
-
-    static func toU16(_ sample: Float) -> UInt16 { UInt16(rounding: sample.double * 65535) }
 }
 
 extension Raster where Sample: OutputSample {

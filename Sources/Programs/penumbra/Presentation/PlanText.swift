@@ -190,13 +190,14 @@ struct PlanText {
         return SummaryText.failures(summary, folder: folder, all: SummaryText.planOfAll)
     }
 
-    /// `300×200 rgb u8`, and the output's size if it differs.
+    /// `300×200 rgb u8`, and the output's size if it differs. `u8 as u16` if filters get finer samples than the file has.
     private func size(_ probe: ProbeReceipt, _ output: OutputGeometry) -> String {
         let (source, extent) = (probe.source, output.extent)
         let (width, height) = (probe.shrinking?.width ?? source.width, probe.shrinking?.height ?? source.height)
         let frames = output.frames > 1 ? ", \(output.frames) frames" : ""
         let isMade = output.frames > source.frames
-        let text = "\(width)×\(height) \(source.layout) \(source.format)\(isMade ? "" : frames)"
+        let samples = source.stored.map { "\($0) as \(source.format)" } ?? "\(source.format)"
+        let text = "\(width)×\(height) \(source.layout) \(samples)\(isMade ? "" : frames)"
         if extent.width != width || extent.height != height || isMade {
             return text + " → \(extent.width)×\(extent.height)\(isMade ? frames : "")"
         }
@@ -261,6 +262,8 @@ struct PlanLine: JSONLine {
     let shrunkBy: Int?
     let layout: String?
     let format: String?
+    /// The samples that filters compute with. Nil for those of the file.
+    let filterSamples: String?
     let extent: PixelRect?
     let halo: Halo?
     let shard: String
@@ -273,7 +276,7 @@ struct PlanLine: JSONLine {
     let tiles: [Tile]?
 
     private enum CodingKeys: String, CodingKey {
-        case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, extent, halo,
+        case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, filterSamples, extent, halo,
             shard
         case reason, keptOutputs, heldBecause, readAmplification, tiles
         case pathBase64 = "path_base64"
@@ -292,7 +295,8 @@ struct PlanLine: JSONLine {
         height = probe?.shrinking?.height ?? probe?.source.height
         shrunkBy = probe?.shrinking?.factor
         layout = probe?.source.layout.rawValue
-        format = probe?.source.format.rawValue
+        format = (probe?.source.stored ?? probe?.source.format)?.rawValue
+        filterSamples = probe?.source.stored == nil ? nil : probe?.source.format.rawValue
         extent = probe?.extent
         halo = probe?.halo
         let tiled = isRendered && decision?.tiled == true

@@ -49,6 +49,8 @@ package enum JobProblem: Hashable, Sendable {
     // Saving. `owners` are the formats that have the option, `format` is the output's.
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
+    case ditheredDepth(String)
+    case depthOfOtherFormat(String, format: FormatDescriptor)
     /// One kind of metadata instead of a word for all, or a list.
     case metadataNotListed(String)
     case indexNotJSON(String)
@@ -132,6 +134,14 @@ extension JobProblem {
             Words(
                 "'metadata' takes '\(kind)' in a list",
                 remedy: "write [\(kind)], or [icc, \(kind)] to keep the colours' profile")
+        case .ditheredDepth(let depth):
+            Words(
+                "'depth: \(depth)' does not go with 'dither', which makes 8 bits of finer samples",
+                remedy: "leave one of them out")
+        case .depthOfOtherFormat(let depth, let format):
+            Words(
+                "\(format.name) has no samples for 'depth: \(depth)'",
+                remedy: "it has \(format.depths.map { "'\($0.rawValue)'" }.enumeration); tiff has all")
         case .backgroundNotOpaque:
             Words(
                 "'background' must be opaque: it is what shows through transparency",

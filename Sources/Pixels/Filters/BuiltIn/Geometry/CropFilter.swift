@@ -49,6 +49,8 @@ package struct CropFilter: Filter {
 
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect { output }
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
+    package var copiesSamples: Bool { true }
+
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 0.5 }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {

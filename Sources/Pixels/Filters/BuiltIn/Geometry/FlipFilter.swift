@@ -35,6 +35,8 @@ package struct FlipFilter: Filter {
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
     package func isRowLocal(in input: PixelRect) -> Bool { isHorizontal }
+    package var copiesSamples: Bool { true }
+
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 2 }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {

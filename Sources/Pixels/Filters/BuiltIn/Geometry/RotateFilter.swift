@@ -103,6 +103,7 @@ package struct RotateFilter: Filter {
     }
 
     package func isRowLocal(in input: PixelRect) -> Bool { turn == .none }
+    package var copiesSamples: Bool { !isFree }
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         isFree ? 40 * Double(layout.channels) : 4
     }
