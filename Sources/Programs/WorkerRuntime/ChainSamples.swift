@@ -15,7 +15,8 @@ enum ChainSamples {
     static func choice(_ save: SaveOptions, stored: SampleFormat, _ work: FrameWork) -> SampleFormat {
         guard work.computingFilters > 0 else { return stored }
         if let samples = save.precision.samples { return samples }
-        let needed = [stored, save.dither ? .u16 : .u8, save.depth.samples ?? .u8].max { $0.bytes < $1.bytes } ?? stored
+        let needed =
+            [stored, save.dither ? .u16 : .u8, save.depth.samples ?? .u8].max { $0.bytes < $1.bytes } ?? stored
         guard save.precision == .auto, needed == .u8, work.computingFilters >= 2 else { return needed }
         return work.seconds(.u16) <= (1 + allowedExcess) * work.seconds(.u8) ? .u16 : needed
     }

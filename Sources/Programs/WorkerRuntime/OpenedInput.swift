@@ -36,7 +36,8 @@ struct OpenedInput {
     /// The conversion from a chain's result to the samples of a branch's file.
     func conversion(_ branch: Branch, _ plan: ChainPlan) throws -> OutputConversion {
         OutputConversion(
-            from: plan.outputLayout, decoder.header.sampleFormat, of: decoder.header.storedSamples, to: try branch.spec.imageFormat,
+            from: plan.outputLayout, decoder.header.sampleFormat, of: decoder.header.storedSamples,
+            to: try branch.spec.imageFormat,
             save: branch.spec.save)
     }
 }
@@ -69,7 +70,8 @@ extension TaskRunner {
             }
         }
         return try ways.map { way in
-            let isAsAsked = way.color == input.color && way.frames == header.frames && way.samples == header.sampleFormat
+            let isAsAsked =
+                way.color == input.color && way.frames == header.frames && way.samples == header.sampleFormat
             let decoder = isAsAsked ? asked : try self.decoder(input, way)
             return try matched(decoder, input, way, invocations, outputs)
         }
