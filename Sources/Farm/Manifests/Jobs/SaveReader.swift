@@ -32,7 +32,10 @@ struct SaveReader {
         guard let samples = depth.samples, let span = reader.mapping["depth"]?.span else { return depth }
         if dither, samples != .u8 { log.error(.job(.ditheredDepth(depth.rawValue)), at: span) }
         if case .known(let format) = format, !format.sampleFormats.contains(samples) {
-            log.error(.job(.depthOfOtherFormat(depth.rawValue, format: format)), at: span)
+            log.error(
+                .job(
+                    .depthOfOtherFormat(
+                        depth.rawValue, format: format.name, known: format.depths.map(\.rawValue))), at: span)
         }
         return depth
     }

@@ -50,7 +50,7 @@ package enum JobProblem: Hashable, Sendable {
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
     case ditheredDepth(String)
-    case depthOfOtherFormat(String, format: FormatDescriptor)
+    case depthOfOtherFormat(String, format: String, known: [String])
     /// One kind of metadata instead of a word for all, or a list.
     case metadataNotListed(String)
     case indexNotJSON(String)
@@ -138,10 +138,10 @@ extension JobProblem {
             Words(
                 "'depth: \(depth)' does not go with 'dither', which makes 8 bits of finer samples",
                 remedy: "leave one of them out")
-        case .depthOfOtherFormat(let depth, let format):
+        case .depthOfOtherFormat(let depth, let format, let known):
             Words(
-                "\(format.name) has no samples for 'depth: \(depth)'",
-                remedy: "it has \(format.depths.map { "'\($0.rawValue)'" }.enumeration); tiff has all")
+                "\(format) has no samples for 'depth: \(depth)'",
+                remedy: "it has \(known.map { "'\($0)'" }.enumeration); tiff has all")
         case .backgroundNotOpaque:
             Words(
                 "'background' must be opaque: it is what shows through transparency",
