@@ -1,5 +1,5 @@
 import CVips
-import Catalogs
+package import Catalogs
 package import FileAccess
 package import Geometry
 package import JobModel
