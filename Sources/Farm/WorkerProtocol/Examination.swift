@@ -6,8 +6,11 @@ package struct ExaminedChains: Hashable, Sendable, Codable {
         /// Absolute.
         package let path: String
         package let maxPixels: Int
+        /// Whether the file is a table of colours, and no picture.
+        package let isTable: Bool
 
-        package init(path: String, maxPixels: Int) {
+        package init(path: String, maxPixels: Int, isTable: Bool = false) {
+            self.isTable = isTable
             self.path = path
             self.maxPixels = maxPixels
         }

@@ -96,7 +96,7 @@ extension ParameterKind {
         case .numberOrWord(_, _, let words), .integerOrWord(_, _, let words), .choice(let words): words
         case .numbers(let ranges): ranges.map(\.name)
         case .number, .numberOrPair, .integer, .boolean, .text, .regions, .length, .distance, .path, .size, .color,
-            .picture, .layer:
+            .picture, .table, .layer:
             []
         }
     }
@@ -110,7 +110,7 @@ extension ParameterKind {
         case .integer(let minimum, let maximum), .integerOrWord(let minimum, let maximum, _): minimum <= maximum
         case .numbers(let ranges): ranges.allSatisfy { $0.minimum <= $0.maximum }
         case .length(let limit): limit.pixels >= 0 && limit.percent >= 0
-        case .choice, .boolean, .text, .regions, .distance, .path, .size, .color, .picture, .layer: true
+        case .choice, .boolean, .text, .regions, .distance, .path, .size, .color, .picture, .table, .layer: true
         }
     }
 }
@@ -123,6 +123,7 @@ extension ParameterRule {
         case .replaces(let parameter, let others): [parameter] + others
         case .needs(let parameter, let other, let words): [parameter, other] + words
         case .belongs(let parameter, let others): [parameter] + others
+        case .below(let parameter, let other): [parameter, other]
         }
     }
 }

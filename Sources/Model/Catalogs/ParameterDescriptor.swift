@@ -27,6 +27,8 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case color
     /// The path of a picture, from the manifest's folder. Plugins cannot have one.
     case picture
+    /// The path of a table of colours (a LUT), a `.cube` file, from the manifest's folder. Plugins cannot have one.
+    case table
     /// The path of a picture that is visible in the output. Everything that such a filter works on is sRGB.
     case layer
 }
@@ -123,4 +125,6 @@ public enum ParameterRule: Hashable, Sendable, Codable {
     case needs(parameter: String, other: String, words: [String])
     /// If `parameter` is given, one of `others` must be given, too.
     case belongs(parameter: String, to: [String])
+    /// The number `parameter` must be smaller than the number `other`.
+    case below(parameter: String, other: String)
 }

@@ -136,3 +136,14 @@ public enum ParameterValue: Hashable, Sendable, Codable {
     case color(red: Int, green: Int, blue: Int, alpha: Int)
     case picture(PictureReference)
 }
+
+extension ParameterValue {
+    /// The number of a value that is one; nil for any other value.
+    package var number: Double? {
+        switch self {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        default: nil
+        }
+    }
+}

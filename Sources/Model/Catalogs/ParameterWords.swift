@@ -20,6 +20,7 @@ package enum ParameterWords {
         case .regions: "{x, y, width, height, corner_radius}, px or %; a list of them; {from: a file}"
         case .color: "#rrggbb, white, black, transparent"
         case .picture, .layer: "a picture's path"
+        case .table: "the path of a .cube file"
         }
     }
 
@@ -79,6 +80,8 @@ package enum ParameterWords {
                 : "\(parameter) has an effect only with \(other): \(words.joined(separator: " | "))"
         case .belongs(let parameter, let others):
             "\(parameter) needs \(others.joined(separator: " or "))"
+        case .below(let parameter, let other):
+            "\(parameter) is smaller than \(other)"
         }
     }
 

@@ -3,6 +3,7 @@ import Geometry
 import ImageFiles
 import JobModel
 import Rendering
+import WorkerProtocol
 
 /// The choice of the samples that the filters of an output give each other.
 enum ChainSamples {

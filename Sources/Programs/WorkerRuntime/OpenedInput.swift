@@ -207,6 +207,25 @@ final class SourceFile {
         }
     }
 
+    /// All bytes of a file of limited size.
+    func contents(atMost limit: Int) throws -> [UInt8] {
+        guard isRegular else { throw TaskFailure(.input, "\(path): is no regular file") }
+        guard stamp.size <= limit else {
+            throw TaskFailure(.limit, "\(path): has \(stamp.size) bytes; at most \(limit) are read")
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(stamp.size))
+        var count = 0
+        while count < bytes.count {
+            let found = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count, count)
+            }
+            guard found >= 0 || errno == EINTR else { throw ImageFileError(path: path, reading: errno) }
+            if found == 0 { break }
+            count += max(0, found)
+        }
+        return Array(bytes.prefix(count))
+    }
+
     /// A stamp that shows any later change.
     var trustedStamp: FileStamp { stamp.ifOlder(than: Self.clockGrain, now: Self.now) }
 

@@ -127,7 +127,8 @@ struct ChainExaminer {
             filters: question.filters.map { examination(of: $0, registry) },
             pictures: question.pictures.map { picture in
                 PictureCache.problem(
-                    with: picture.path, opener, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
+                    with: picture.path, isTable: picture.isTable, opener,
+                    DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
             })
     }
 

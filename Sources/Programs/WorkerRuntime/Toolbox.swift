@@ -56,7 +56,8 @@ struct Toolbox: Sendable {
                 picture: { _, _ in GrayPicture(width: 1, height: 1) },
                 layer: { _, _ in
                     Layer(AnyRaster(zeroed: PixelRect(x: 0, y: 0, width: 1, height: 1), layout: .gray, format: .u8))
-                }))
+                },
+                table: { _, _ in ColorCube.inverting }))
     }
 
     /// The registry with plugins that report to `watch` when their code runs.
@@ -78,6 +79,11 @@ struct Toolbox: Sendable {
                 let picture: Layer = try pictures.picture(reference, for: filter, opener, limits)
                 tally.note(picture, reference)
                 return picture
+            },
+            table: { [pictures] reference, filter in
+                let table: ColorCube = try pictures.picture(reference, for: filter, opener, limits)
+                tally.note(table, reference)
+                return table
             })
         return FilterRegistry(
             entries.map { entry in
@@ -181,7 +187,7 @@ final class PictureCache: Sendable {
     func picture<Picture: CachedPicture>(
         _ reference: PictureReference, for filter: String, _ opener: FileOpener, _ limits: DecodeLimits
     ) throws -> Picture {
-        let name = "\(reference.path), the picture of \(filter)"
+        let name = "\(reference.path), the \(Picture.noun) of \(filter)"
         var names = [name, reference.path]
         do {
             let source = try SourceFile(reference.path, bytes: nil, openedBy: opener)
@@ -201,11 +207,19 @@ final class PictureCache: Sendable {
     }
 
     /// Why a picture cannot be read. Nil if its header can be read.
-    static func problem(with path: String, _ opener: FileOpener, _ limits: DecodeLimits) -> String? {
+    ///
+    /// - Parameter isTable: Whether it is a table of colours, which is read to its end.
+    static func problem(
+        with path: String, isTable: Bool = false, _ opener: FileOpener, _ limits: DecodeLimits
+    ) -> String? {
         var names = [path]
         do {
             let source = try SourceFile(path, bytes: nil, openedBy: opener)
             names.append(source.openName)
+            guard !isTable else {
+                _ = try ColorCube(decoding: source, name: path, opener, limits)
+                return nil
+            }
             _ = try ImageDecoder(path: source.openName, openedBy: opener, limits: limits, color: .keep)
             return nil
         } catch {
@@ -255,6 +269,12 @@ protocol CachedPicture: Sendable {
     init(decoding source: SourceFile, name: String, _ opener: FileOpener, _ limits: DecodeLimits) throws
     /// The memory that it occupies, in bytes.
     var bytes: Int { get }
+    /// What messages call it.
+    static var noun: String { get }
+}
+
+extension CachedPicture {
+    static var noun: String { "picture" }
 }
 
 /// The brightness of a picture.
@@ -281,6 +301,20 @@ extension Layer: CachedPicture {
     }
 
     var bytes: Int { raster.rect.area * raster.layout.channels * raster.format.bytes }
+}
+
+/// A table of colours.
+extension ColorCube: CachedPicture {
+    init(decoding source: SourceFile, name: String, _ opener: FileOpener, _ limits: DecodeLimits) throws {
+        let bytes = try source.contents(atMost: CubeFile.largest)
+        do throws(CubeFile.Problem) {
+            self = try CubeFile.table(bytes)
+        } catch {
+            throw TaskFailure(.value, "\(name): \(error)")
+        }
+    }
+
+    static var noun: String { "table of colours" }
 }
 
 /// Counts the memory of the pictures of a task's filters, each once. The filters hold them even if the cache drops

@@ -47,7 +47,7 @@ struct ChainSchema {
             ])
     }
 
-    /// Nil for a rule that only warns.
+    /// Nil for a rule that only warns, or that schemas cannot express.
     private func condition(_ rule: ParameterRule, of filter: FilterDescriptor) -> SchemaNode? {
         switch rule {
         case .implies(let parameter, let value, let other, let required):
@@ -58,7 +58,7 @@ struct ChainSchema {
             ["if": .requiring([parameter]), "then": ["not": .any(of: others.map { .requiring([$0]) })]]
         case .belongs(let parameter, let others):
             ["if": .requiring([parameter]), "then": .any(of: others.map { .requiring([$0]) })]
-        case .needs:
+        case .needs, .below:
             nil
         }
     }

@@ -70,7 +70,7 @@ struct ParameterSchema {
         case .distance: .length(from: 0, to: LengthLimit.widest.pixels)
         case .size: .size
         case .color: .color(isOpaque: false)
-        case .picture, .layer: .nonEmptyText
+        case .picture, .table, .layer: .nonEmptyText
         }
     }
 

@@ -102,6 +102,17 @@ struct FilterTyper {
             guard let given = typed[parameter], !others.contains(where: { values[$0] != nil }) else { return }
             log.error(.filter(.lonely(parameter: parameter, others: others)), at: given.keySpan)
             values[parameter] = descriptor.parameters.first { $0.name == parameter }?.fallback
+        case .below(let parameter, let other):
+            guard let low = values[parameter]?.number, let high = values[other]?.number, low >= high,
+                let given = [typed[parameter], typed[other]].compactMap(\.self).max(by: {
+                    $0.span.start < $1.span.start
+                })
+            else { return }
+            log.error(.filter(.notBelow(parameter: parameter, other: other)), at: given.span)
+            // A worker would only refuse it again.
+            for name in [parameter, other] {
+                values[name] = descriptor.parameters.first { $0.name == name }?.fallback
+            }
         case .needs:
             break  // worth a warning
         }

@@ -80,7 +80,9 @@ extension ValueReader where Value == ParameterValue {
         case .color:
             ValueReader<Color>.color.map { .color(red: $0.red, green: $0.green, blue: $0.blue, alpha: $0.alpha) }
         case .picture, .layer:
-            pictures.reader
+            pictures.reader()
+        case .table:
+            pictures.reader(isTable: true)
         }
     }
 

@@ -16,7 +16,8 @@ package struct PictureLookup {
         (PathNames.isAbsolute(path) ? path : PathNames.joined(folder, path), nil)
     }
 
-    var reader: ValueReader<ParameterValue> {
+    /// - Parameter isTable: whether the file is a table of colours.
+    func reader(isTable: Bool = false) -> ValueReader<ParameterValue> {
         ValueReader { node, name, log in
             guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }
             let (path, trouble) = inspect(text, folder)
@@ -26,7 +27,9 @@ package struct PictureLookup {
                 log.error(.filter(problem), at: node.span)
                 return nil
             }
-            log.mention(PictureMention(path: path, parameter: name, written: text, span: node.span))
+            log.mention(
+                PictureMention(
+                    path: path, isTable: isTable, parameter: name, written: text, span: node.span))
             return .picture(PictureReference(path: path))
         }
     }
@@ -36,6 +39,8 @@ package struct PictureLookup {
 package struct PictureMention: Hashable, Sendable {
     /// Absolute.
     package let path: String
+    /// Whether the file is a table of colours.
+    package let isTable: Bool
     let parameter: String
     let written: String
     package let span: SourceSpan

@@ -240,7 +240,7 @@ package struct WorkerChecks {
 
     private static func picture(_ mention: PictureMention, of result: ReadResult) -> ExaminedChains.Picture {
         // A manifest with errors has no limit. Other problems of its pictures are reported nevertheless.
-        ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max)
+        ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max, isTable: mention.isTable)
     }
 
     /// Whether all filters of a chain change no pixel of any picture. False for an empty chain.

@@ -109,6 +109,14 @@ package struct FilterArguments: Sendable {
         return try pictures.layer(reference, "'\(name)' of \(filter)")
     }
 
+    /// Throws the errors of the picture source.
+    package func table(_ name: String) throws -> ColorCube {
+        guard case .picture(let reference) = values[name] else {
+            throw unexpected(values[name], name, "the path of a .cube file")
+        }
+        return try pictures.table(reference, "'\(name)' of \(filter)")
+    }
+
     /// Nil when the parameter is absent.
     package func optionalInteger(_ name: String) throws(FilterError) -> Int? {
         values[name] == nil ? nil : try integer(name)
@@ -200,7 +208,7 @@ struct ArgumentCheck {
                 try check(numbers[range.name] ?? .nan, "\(name).\(range.name)", range.minimum, range.maximum)
             }
         case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture),
-            (.layer, .picture):
+            (.table, .picture), (.layer, .picture):
             break
         default:
             throw error(.wrongKind(parameter: name, expected: Self.words(for: parameter.kind)))
@@ -247,6 +255,12 @@ struct ArgumentCheck {
                 else {
                     throw error(.missing(parameter: others.joined(separator: "' or '")))
                 }
+            case .below(let parameter, let other):
+                let fallbacks = descriptor.fallbacks(beside: given)
+                guard let low = (given[parameter] ?? fallbacks[parameter])?.number,
+                    let high = (given[other] ?? fallbacks[other])?.number, low >= high
+                else { continue }
+                throw error(.outOfRange(parameter: parameter, value: low, minimum: -.infinity, maximum: high))
             case .implies, .excludes, .needs:
                 break
             }
@@ -275,6 +289,7 @@ struct ArgumentCheck {
         case .numbers(let ranges): "{" + ranges.map(\.name).joined(separator: ", ") + "}"
         case .color: "a colour"
         case .picture, .layer: "a picture's path"
+        case .table: "the path of a .cube file"
         }
     }
 }

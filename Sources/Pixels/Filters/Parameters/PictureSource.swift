@@ -6,6 +6,8 @@ import Synchronization
 
 /// The source of the pictures that parameters of filters name. Filters do not open files themselves.
 package struct PictureSource: Sendable {
+    let table: Open<ColorCube>
+
     /// - Parameters:
     ///   - purpose: the use of the picture for messages: `'mask' of variable`.
     package typealias Open<Picture> = @Sendable (_ reference: PictureReference, _ purpose: String) throws -> Picture
@@ -14,9 +16,13 @@ package struct PictureSource: Sendable {
     /// Opens a picture in sRGB, or a gray one. Its rectangle begins at 0, 0.
     let layer: Open<Layer>
 
-    package init(picture: @escaping Open<GrayPicture>, layer: @escaping Open<Layer>) {
+    package init(
+        picture: @escaping Open<GrayPicture>, layer: @escaping Open<Layer>,
+        table: @escaping Open<ColorCube> = { throw FilterError.unreadable($0, $1) }
+    ) {
         self.picture = picture
         self.layer = layer
+        self.table = table
     }
 
     /// The source for chains that name no pictures.
@@ -25,7 +31,7 @@ package struct PictureSource: Sendable {
 }
 
 extension FilterError {
-    fileprivate static func unreadable(_ picture: PictureReference, _ purpose: String) -> FilterError {
+    package static func unreadable(_ picture: PictureReference, _ purpose: String) -> FilterError {
         FilterError(filter: purpose, problem: .failed(reason: "\(picture.path) cannot be read here"))
     }
 }

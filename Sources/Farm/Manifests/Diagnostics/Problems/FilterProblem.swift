@@ -27,6 +27,7 @@ package enum FilterProblem: Hashable, Sendable {
     /// Regions are places in the whole picture, and an earlier filter moves its pixels.
     case movedRegions(filter: String, mover: String)
     case lonely(parameter: String, others: [String])
+    case notBelow(parameter: String, other: String)
     case implied(parameter: String, value: String, other: String, required: String, found: String)
     case excluded(parameter: String, value: String, other: String)
     case replaced(parameter: String, other: String)
@@ -114,6 +115,10 @@ extension FilterProblem {
             Words(
                 "'\(parameter)' has no effect without \(others.map { "'\($0)'" }.alternatives)",
                 remedy: "add \(others.count == 1 ? "it" : "one of them"), or remove '\(parameter)'")
+        case .notBelow(let parameter, let other):
+            Words(
+                "'\(parameter)' must be smaller than '\(other)'",
+                remedy: "the fallback counts for the one that is not written")
         case .implied(let parameter, let value, let other, let required, let found):
             Words(
                 "'\(parameter): \(value)' needs '\(other): \(required)', not '\(found)'",

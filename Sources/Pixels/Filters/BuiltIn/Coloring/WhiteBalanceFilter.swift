@@ -1,0 +1,41 @@
+package import Catalogs
+import Kernels
+
+/// `white-balance`: a colour of the picture that should be gray becomes gray.
+package struct WhiteBalanceFilter: ColoringFilter {
+    let recoloring: Recoloring
+    package let masking: MaskOptions?
+    package let isIdentity: Bool
+
+    private init(_ arguments: FilterArguments) throws {
+        let color = try arguments.color("neutral")
+        let channels = [color.red, color.green, color.blue]
+        guard channels.allSatisfy({ $0 > 0 }) else {
+            throw FilterError(
+                filter: "white-balance",
+                problem: .failed(
+                    reason: "'neutral' has none of one channel, and no factor makes it gray; take a brighter spot"))
+        }
+        let balance = NeutralBalance(neutral: channels.map { Double($0) / 255 })
+        isIdentity = balance.isIdentity
+        masking = try MaskOptions(arguments)
+        recoloring = Recoloring(.channels(balance))
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "white-balance", kind: .point,
+            summary: "Makes a colour that should be gray gray, and shifts all others alike",
+            renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "neutral", .color, summary: "Sets a colour of the picture that should be gray",
+                    requiredLike: "'#c8b49a'")
+            ] + MaskOptions.parameters,
+            rules: MaskOptions.rules(of: MaskOptions.parameters)),
+        make: { try WhiteBalanceFilter($0) })
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        (format == .f32 ? 60 : 1.5) * Double(layout.channels)
+    }
+}

@@ -1,0 +1,108 @@
+/// A table of colours (a LUT): results at the points of a grid, for one channel after the other or for whole colours, and
+/// interpolation between them.
+///
+/// Whole colours are interpolated in the tetrahedron around them: along the diagonal from dark to bright, so that grays depend on
+/// grays alone. (J. Sakamoto and K. Itooka, US patent 4275413, 1981, which has expired.) Colours outside of the grid count as its
+/// nearest ones.
+package struct ColorCube: Sendable, ColorFunction {
+    package enum Grid: Sendable {
+        /// Results of red, green and blue, each at equidistant values from the domain's minimum to its maximum.
+        case channels
+        /// Results of whole colours. Red counts fastest, then green.
+        case colors
+    }
+
+    private let grid: Grid
+    /// The points along each axis.
+    package let size: Int
+    /// Red, green and blue. The fourth number is 0.
+    private let points: [SIMD4<Float>]
+    private let minimum: SIMD3<Float>
+    /// Steps of the grid for each unit of a value.
+    private let scale: SIMD3<Float>
+    /// How much of the result is taken; the rest is the colour as it was.
+    private let strength: Float
+
+    /// - Parameters:
+    ///   - size: at least 2.
+    ///   - points: `size` of them, or `size`³; red, green and blue.
+    ///   - minimum, maximum: the values of each channel at the ends of the grid.
+    package init(_ grid: Grid, size: Int, points: [SIMD3<Float>], minimum: SIMD3<Float>, maximum: SIMD3<Float>) {
+        precondition(size >= 2 && points.count == (grid == .channels ? size : size * size * size), "a grid is complete")
+        precondition((0..<3).allSatisfy { minimum[$0] < maximum[$0] }, "a domain has a size")
+        (self.grid, self.size, self.minimum, strength) = (grid, size, minimum, 1)
+        self.points = points.map { SIMD4($0, 0) }
+        scale = Float(size - 1) / (maximum - minimum)
+    }
+
+    private init(_ other: ColorCube, strength: Float) {
+        (grid, size, points, minimum, scale) = (other.grid, other.size, other.points, other.minimum, other.scale)
+        self.strength = strength
+    }
+
+    /// The same table, of whose changes a share is made, 0 to 1.
+    package func withStrength(_ share: Double) -> ColorCube { ColorCube(self, strength: Float(share)) }
+
+    /// A table that stands for one whose file is not read.
+    package static let inverting = ColorCube(
+        .channels, size: 2, points: [SIMD3(repeating: 1), SIMD3(repeating: 0)], minimum: SIMD3(repeating: 0),
+        maximum: SIMD3(repeating: 1))
+
+    /// The memory of the table.
+    package var bytes: Int { points.count * MemoryLayout<SIMD4<Float>>.stride }
+
+    @inline(__always) package func color(_ color: SIMD3<Float>) -> SIMD3<Float> {
+        let last = SIMD3<Float>(repeating: Float(size - 1))
+        var place = (color - minimum) * scale
+        place.clamp(lowerBound: SIMD3(), upperBound: last)
+        let found = grid == .channels ? channels(place) : tetrahedron(place)
+        return strength == 1 ? found : color + strength * (found - color)
+    }
+
+    @inline(__always) private func channels(_ place: SIMD3<Float>) -> SIMD3<Float> {
+        let points = points.span
+        var result = SIMD3<Float>()
+        for channel in 0..<3 {
+            let first = cell(place[channel])
+            let (low, high) = (points[unchecked: first][channel], points[unchecked: first + 1][channel])
+            result[channel] = low + (place[channel] - Float(first)) * (high - low)
+        }
+        return result
+    }
+
+    /// The whole part of a place. 0 for NaN, which compares as no number.
+    @inline(__always) private func cell(_ place: Float) -> Int { place >= 1 ? min(Int(place), size - 2) : 0 }
+
+    @inline(__always) private func tetrahedron(_ place: SIMD3<Float>) -> SIMD3<Float> {
+        let points = points.span
+        let (x, y, z) = (cell(place.x), cell(place.y), cell(place.z))
+        let (r, g, b) = (place.x - Float(x), place.y - Float(y), place.z - Float(z))
+        let (right, up, far) = (1, size, size * size)
+        let start = x + size * (y + size * z)
+        // The corners of the way from dark to bright: the largest share first.
+        let first, second: Int
+        let (large, middle, small): (Float, Float, Float)
+        if r > g {
+            if g > b {
+                (first, second, large, middle, small) = (right, right + up, r, g, b)
+            } else if r > b {
+                (first, second, large, middle, small) = (right, right + far, r, b, g)
+            } else {
+                (first, second, large, middle, small) = (far, right + far, b, r, g)
+            }
+        } else if b > g {
+            (first, second, large, middle, small) = (far, up + far, b, g, r)
+        } else if b > r {
+            (first, second, large, middle, small) = (up, up + far, g, b, r)
+        } else {
+            (first, second, large, middle, small) = (up, right + up, g, r, b)
+        }
+        let dark = points[unchecked: start]
+        let (one, two, bright) = (
+            points[unchecked: start + first], points[unchecked: start + second],
+            points[unchecked: start + right + up + far]
+        )
+        let result = dark + large * (one - dark) + middle * (two - one) + small * (bright - two)
+        return SIMD3(result.x, result.y, result.z)
+    }
+}
