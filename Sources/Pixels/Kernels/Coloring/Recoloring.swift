@@ -1,5 +1,5 @@
 import Catalogs
-package import Geometry
+import Geometry
 package import Raster
 import Synchronization
 
