@@ -1,6 +1,6 @@
 package import Catalogs
 import Geometry
-import Kernels
+package import Kernels
 package import Raster
 import Synchronization
 

@@ -1,10 +1,10 @@
 package import Catalogs
 package import Geometry
-import Kernels
+package import Kernels
 package import Raster
 
 /// A filter of single pixels that changes their colours.
-protocol ColoringFilter: Filter {
+package protocol ColoringFilter: Filter {
     var recoloring: Recoloring { get }
 }
 

@@ -1,9 +1,9 @@
 package import Catalogs
-import Kernels
+package import Kernels
 
 /// `hue`: a rotation of all hues, as by `hue-rotate` of CSS.
 package struct HueFilter: ColoringFilter {
-    let recoloring: Recoloring
+    package let recoloring: Recoloring
     package let masking: MaskOptions?
     package let isIdentity: Bool
 

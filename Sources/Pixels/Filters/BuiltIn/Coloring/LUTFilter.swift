@@ -1,9 +1,9 @@
 package import Catalogs
-import Kernels
+package import Kernels
 
 /// `lut`: a table of colours of another program.
 package struct LUTFilter: ColoringFilter {
-    let recoloring: Recoloring
+    package let recoloring: Recoloring
     package let masking: MaskOptions?
     package let isIdentity: Bool
 

@@ -1,9 +1,9 @@
 package import Catalogs
-import Kernels
+package import Kernels
 
 /// `levels`: the darkest and the brightest value, and the middle between them.
 package struct LevelsFilter: ColoringFilter {
-    let recoloring: Recoloring
+    package let recoloring: Recoloring
     package let masking: MaskOptions?
     package let isIdentity: Bool
 

@@ -1,9 +1,9 @@
 package import Catalogs
-import Kernels
+package import Kernels
 
 /// `white-balance`: a colour of the picture that should be gray becomes gray.
 package struct WhiteBalanceFilter: ColoringFilter {
-    let recoloring: Recoloring
+    package let recoloring: Recoloring
     package let masking: MaskOptions?
     package let isIdentity: Bool
 
