@@ -14,7 +14,8 @@ extension FilterRegistry {
         return FilterRegistry(
             BuiltInFilters.all,
             pictures: PictureSource(
-                picture: { [mask] _, _ in mask }, layer: { _, _ in throw UnreadableLayer() }))
+                picture: { [mask] _, _ in mask }, layer: { _, _ in throw UnreadableLayer() },
+                table: { _, _ in .inverting }))
     }()
 }
 
@@ -27,7 +28,9 @@ extension ChainCase {
             masked("sharpen", ["radius": .number(1.5)]), masked("median", ["radius": .integer(2)]),
             masked("motion", ["radius": .number(9), "angle": .number(30)]), masked("zoom", ["amount": .number(30)]),
             masked("spin", ["angle": .number(25)]), masked("bilateral", ["radius": .number(1.5)]),
-            masked("material", ["radius": .number(3)]),
+            masked("material", ["radius": .number(3)]), masked("levels", ["gamma": .number(1.7), "black": .number(12)]),
+            masked("hue", ["angle": .number(70)]), masked("lut", ["file": mask]),
+            masked("white-balance", ["neutral": .color(red: 200, green: 170, blue: 120, alpha: 255)]),
         ].flatMap(\.self) + [
             ChainCase(
                 "variable in regions with soft borders",

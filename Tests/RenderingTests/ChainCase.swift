@@ -38,6 +38,15 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("sharpen 1.5 expand", [.family("sharpen", .number(1.5), expand)]),
             ChainCase("median 2 expand", [.family("median", .integer(2), expand)]),
             ChainCase("variable 4 expand", [.variable(4, "linear", expand)]),
+            ChainCase("levels", [FilterInvocation(filter: "levels", values: ["gamma": .number(0.6)])]),
+            ChainCase("hue", [FilterInvocation(filter: "hue", values: ["angle": .number(-100)])]),
+            ChainCase("lut", [FilterInvocation(filter: "lut", values: ["file": mask])]),
+            ChainCase(
+                "white balance",
+                [
+                    FilterInvocation(
+                        filter: "white-balance", values: ["neutral": .color(red: 90, green: 100, blue: 120, alpha: 255)])
+                ]),
         ] + sweepsAndBilateral + masked
 
     private static func withEdge(_ edge: Edge) -> [ChainCase] {

@@ -73,6 +73,13 @@ struct ConstantColorTests {
         ChainCase("spin 240 expand", [.spin(240, ["extent": .word("expand")])]),
         ChainCase("spin 20 linear", [.spin(20, ["light": .word("linear")])]),
         ChainCase("sharpen 1", [.family("sharpen", .number(1))]),
+        ChainCase("hue 50", [FilterInvocation(filter: "hue", values: ["angle": .number(50)])]),
+        ChainCase(
+            "white balance",
+            [
+                FilterInvocation(
+                    filter: "white-balance", values: ["neutral": .color(red: 80, green: 80, blue: 80, alpha: 255)])
+            ]),
         ChainCase("sharpen 1, 8 times", [.family("sharpen", .number(1), ["amount": .number(8)])]),
         ChainCase(
             "sharpen 2 from a threshold",

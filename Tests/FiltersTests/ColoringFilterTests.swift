@@ -1,0 +1,272 @@
+import Catalogs
+import Filters
+import Foundation
+import Geometry
+import JobModel
+import Kernels
+import Raster
+import TestSupport
+import Testing
+
+/// Filters of single pixels against their definitions in float64.
+struct ColoringFilterTests {
+    private static let rect = PixelRect(x: -3, y: 5, width: 37, height: 29)
+
+    /// A table of random colours, and the same with linear functions, which interpolation gives exactly.
+    private static func registry(_ table: ColorCube = ColorCube.twisted(5).cube) -> FilterRegistry {
+        FilterRegistry(
+            BuiltInFilters.all,
+            pictures: PictureSource(
+                picture: { _, _ in throw CancellationError() }, layer: { _, _ in throw CancellationError() },
+                table: { _, _ in table }))
+    }
+
+    private static let file = ParameterValue.picture(PictureReference(path: "/look.cube"))
+
+    /// A function of straight colours, shares of full intensity; of one channel for gray.
+    private typealias Truth = ([Double]) -> [Double]
+
+    private func check(
+        _ filter: any Filter, _ layout: PixelLayout, _ format: SampleFormat, allowed: Double? = nil, _ truth: Truth
+    ) throws {
+        for pattern in [Pattern.noise, .steps, .photograph] {
+            let picture = pattern.picture(Self.rect, layout, format)
+            let result = try filter.render(picture)
+            #expect((result.rect, result.layout, result.format) == (picture.rect, layout, format))
+            let (before, after) = (picture.doubles, result.doubles)
+            let (channels, colors) = (layout.channels, layout.removingAlpha.channels)
+            var worst = 0.0
+            for pixel in stride(from: 0, to: before.count, by: channels) {
+                if channels > colors {
+                    #expect(after[pixel + colors] == before[pixel + colors])
+                    if before[pixel + colors] == 0 {
+                        #expect(after[pixel..<pixel + colors].allSatisfy { $0 == 0 })
+                        continue
+                    }
+                }
+                let expected = truth(before[pixel..<pixel + colors].map { $0 / format.full })
+                for channel in 0..<colors {
+                    let wanted = expected[channel] * format.full
+                    let stored = format == .f32 ? wanted : min(max(wanted, 0), format.full)
+                    worst = max(worst, abs(after[pixel + channel] - stored))
+                }
+            }
+            #expect(worst <= allowed ?? (format == .f32 ? 2e-6 : 0.502), "\(pattern) \(layout) \(format)")
+        }
+    }
+
+    @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)
+    func `levels are the formula`(layout: PixelLayout, format: SampleFormat) throws {
+        for (black, white, gamma, darkest, brightest) in [
+            (10.0, 90.0, 1.0, 0.0, 100.0), (20, 60, 2.2, 5, 80), (0, 100, 0.4, 100, 0),
+        ] {
+            let filter = try Self.registry().make(
+                "levels",
+                [
+                    "black": .number(black), "white": .number(white), "gamma": .number(gamma),
+                    "darkest": .number(darkest), "brightest": .number(brightest),
+                ])
+            try check(filter, layout, format) { color in
+                color.map { value in
+                    let share = min(max((value * 100 - black) / (white - black), 0), 1)
+                    return (darkest + (brightest - darkest) * pow(share, 1 / gamma)) / 100
+                }
+            }
+        }
+    }
+
+    @Test func `levels of one channel leave the others, and gray changes with any`() throws {
+        let values: [String: ParameterValue] = ["gamma": .number(2), "channel": .word("green")]
+        let filter = try Self.registry().make("levels", values)
+        try check(filter, .rgb, .u8) { [$0[0], sqrt($0[1]), $0[2]] }
+        try check(filter, .gray, .u8) { [sqrt($0[0])] }
+    }
+
+    @Test func `black at or above white is refused`() throws {
+        for (black, white) in [(50.0, 50.0), (60, 20)] {
+            #expect(throws: FilterError.self) {
+                try Self.registry().make("levels", ["black": .number(black), "white": .number(white)])
+            }
+        }
+        #expect(throws: FilterError.self) { try Self.registry().make("levels", ["white": .number(0)]) }
+    }
+
+    @Test(arguments: [PixelLayout.rgb, .rgba], SampleFormat.allCases)
+    func `white balance makes its colour gray, as bright as before`(layout: PixelLayout, format: SampleFormat) throws {
+        let neutral = [200, 180, 150]
+        let filter = try Self.registry().make(
+            "white-balance", ["neutral": .color(red: 200, green: 180, blue: 150, alpha: 255)])
+        let light = neutral.map { trueLinear(Double($0) / 255) }
+        let luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+        try check(filter, layout, format) { color in
+            zip(color, light).map { trueEncoded(trueLinear($0) * luminance / $1) }
+        }
+        let spot = AnyRaster.u8(
+            Raster(
+                rect: PixelRect(x: 0, y: 0, width: 1, height: 1), layout: .rgb, samples: neutral.map { UInt8($0) }))
+        let level = (trueEncoded(luminance) * 255).rounded()
+        #expect(try filter.render(spot).doubles == [level, level, level])
+    }
+
+    @Test func `white balance leaves gray pictures, and refuses a colour without one channel`() throws {
+        let filter = try Self.registry().make(
+            "white-balance", ["neutral": .color(red: 200, green: 180, blue: 150, alpha: 255)])
+        let picture = Pattern.noise.picture(Self.rect, .gray, .u16)
+        #expect(try filter.render(picture) == picture)
+        let error = #expect(throws: FilterError.self) {
+            try Self.registry().make("white-balance", ["neutral": .color(red: 0, green: 180, blue: 150, alpha: 255)])
+        }
+        #expect(
+            error?.description
+                == "white-balance: 'neutral' has none of one channel, and no factor makes it gray; take a brighter spot")
+    }
+
+    @Test(arguments: [PixelLayout.rgb, .rgba], SampleFormat.allCases)
+    func `hues turn by the matrix of the W3C`(layout: PixelLayout, format: SampleFormat) throws {
+        for angle in [90.0, -37, 180] {
+            let filter = try Self.registry().make("hue", ["angle": .number(angle)])
+            let (c, s) = (cos(angle * .pi / 180), sin(angle * .pi / 180))
+            // The numbers of the standard, written down again.
+            let matrix = [
+                [0.213 + c * 0.787 - s * 0.213, 0.715 - c * 0.715 - s * 0.715, 0.072 - c * 0.072 + s * 0.928],
+                [0.213 - c * 0.213 + s * 0.143, 0.715 + c * 0.285 + s * 0.140, 0.072 - c * 0.072 - s * 0.283],
+                [0.213 - c * 0.213 - s * 0.787, 0.715 - c * 0.715 + s * 0.715, 0.072 + c * 0.928 + s * 0.072],
+            ]
+            try check(filter, layout, format) { color in
+                matrix.map { $0[0] * color[0] + $0[1] * color[1] + $0[2] * color[2] }
+            }
+        }
+    }
+
+    @Test func `grays keep their samples when hues turn`() throws {
+        let filter = try Self.registry().make("hue", ["angle": .number(123)])
+        let rect = PixelRect(x: 0, y: 0, width: 256, height: 1)
+        let grays = AnyRaster.u8(
+            Raster(rect: rect, layout: .rgb, samples: (0..<256).flatMap { [UInt8](repeating: UInt8($0), count: 3) }))
+        #expect(try filter.render(grays) == grays)
+    }
+
+    @Test(arguments: [2, 5, 17], SampleFormat.allCases)
+    func `a table of colours is interpolated in tetrahedra`(size: Int, format: SampleFormat) throws {
+        let (cube, points) = ColorCube.twisted(size)
+        let filter = try Self.registry(cube).make("lut", ["file": Self.file])
+        for layout in [PixelLayout.rgb, .rgba] {
+            try check(filter, layout, format, allowed: format == .u16 ? 0.53 : nil) {
+                trueTetrahedron($0, points, size: size)
+            }
+        }
+        try check(filter, .gray, format, allowed: format == .u16 ? 0.53 : nil) { gray in
+            let color = trueTetrahedron([gray[0], gray[0], gray[0]], points, size: size)
+            return [0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]]
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases)
+    func `a table of channels is interpolated between two points, within its domain`(format: SampleFormat) throws {
+        let points = [[0.1, 0.9, 0.0], [0.5, 0.4, 0.2], [0.6, 0.3, 0.9], [1, 0, 1]]
+        let cube = ColorCube(
+            .channels, size: 4, points: points.map { SIMD3(Float($0[0]), Float($0[1]), Float($0[2])) },
+            minimum: SIMD3(repeating: 0.25), maximum: SIMD3(repeating: 0.75))
+        try check(try Self.registry(cube).make("lut", ["file": Self.file]), .rgb, format) { color in
+            color.enumerated().map { channel, value in
+                let place = min(max((value - 0.25) / 0.5 * 3, 0), 3)
+                let first = min(Int(place), 2)
+                let (low, high) = (points[first][channel], points[first + 1][channel])
+                return low + (place - Double(first)) * (high - low)
+            }
+        }
+    }
+
+    @Test func `a share of a table's change is made`() throws {
+        let (cube, points) = ColorCube.twisted(5)
+        let filter = try Self.registry(cube).make("lut", ["file": Self.file, "strength": .number(30)])
+        try check(filter, .rgb, .u8) { color in
+            zip(color, trueTetrahedron(color, points, size: 5)).map { $0 + 0.3 * ($1 - $0) }
+        }
+        #expect(try Self.registry(cube).make("lut", ["file": Self.file, "strength": .number(0)]).isIdentity)
+    }
+
+    @Test func `floats beyond a table count as its ends, and NaN stays NaN`() throws {
+        let (cube, points) = ColorCube.twisted(5)
+        let filter = try Self.registry(cube).make("lut", ["file": Self.file])
+        let rect = PixelRect(x: 0, y: 0, width: 3, height: 1)
+        let floats: [Float] = [-2, 0.5, 7, .infinity, -.infinity, 0.25, .nan, 0.5, 0.5]
+        guard case .f32(let result) = try filter.render(.f32(Raster(rect: rect, layout: .rgb, samples: floats))) else {
+            Issue.record("floats stay floats")
+            return
+        }
+        for (pixel, color) in [[0, 0.5, 1], [1, 0, 0.25]].enumerated() {
+            let expected = trueTetrahedron(color, points, size: 5)
+            for channel in 0..<3 { #expect(abs(Double(result.samples[3 * pixel + channel]) - expected[channel]) < 1e-6) }
+        }
+        #expect(result.samples[6...].contains { $0.isNaN })
+    }
+
+    @Test(arguments: ["levels", "hue", "white-balance", "lut"], SampleFormat.allCases)
+    func `a mask blends the changed picture with the original`(name: String, format: SampleFormat) throws {
+        let own: [String: [String: ParameterValue]] = [
+            "levels": ["gamma": .number(2), "white": .number(80)], "hue": ["angle": .number(77)],
+            "white-balance": ["neutral": .color(red: 90, green: 140, blue: 150, alpha: 255)], "lut": ["file": Self.file],
+        ]
+        let values = own[name] ?? [:]
+        let shape = RoundedRect(left: 3.5, top: 9.25, width: 20, height: 15.5, cornerRadius: 6)
+        let region = Region(
+            x: .pixels(6.5), y: .pixels(4.25), width: .pixels(20), height: .pixels(15.5), cornerRadius: .pixels(6))
+        for layout in [PixelLayout.rgb, .rgba] {
+            let picture = Pattern.noise.picture(Self.rect, layout, format)
+            let whole = try Self.registry().make(name, values).render(picture)
+            let limited = try Self.registry().make(name, values.merging(["within": .region(region)]) { $1 })
+            let result = try limited.render(picture)
+            let truth = TruePixels(whole, light: .encoded).blended(over: TruePixels(picture, light: .encoded)) {
+                shape.coverage(x: $0, y: $1)
+            }
+            #expect(worstError(result, truth) <= (format == .f32 ? 1e-5 : 1))
+        }
+    }
+
+    @Test func `the light of white balance is that of the picture's profile`() throws {
+        let filter = try Self.registry().make(
+            "white-balance", ["neutral": .color(red: 200, green: 180, blue: 150, alpha: 255)])
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
+        let chain = FilterSource(
+            pixels: KernelSource(picture, curve: TransferCurve([.power(g: 1.8)])), extent: Self.rect, frame: 0)
+        var result = AnyRaster(zeroed: Self.rect, layout: .rgb, format: .u8)
+        try filter.render(chain, into: &result)
+        let light = [200, 180, 150].map { trueLinear(Double($0) / 255) }
+        let luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+        for (index, value) in picture.doubles.enumerated() {
+            let expected = pow(pow(value / 255, 1.8) * luminance / light[index % 3], 1 / 1.8) * 255
+            #expect(abs(result.doubles[index] - min(expected, 255)) <= 0.502)
+        }
+    }
+}
+
+extension ColorCube {
+    /// A table whose colours differ from their places, with its points in the order of files.
+    static func twisted(_ size: Int) -> (cube: ColorCube, points: [[Double]]) {
+        var random = SplitMix64(seed: UInt64(size))
+        let points = (0..<size * size * size).map { _ in
+            (0..<3).map { _ in Double(Float(Double(random.next() % 1000) / 999)) }
+        }
+        let cube = ColorCube(
+            .colors, size: size, points: points.map { SIMD3(Float($0[0]), Float($0[1]), Float($0[2])) },
+            minimum: SIMD3(repeating: 0), maximum: SIMD3(repeating: 1))
+        return (cube, points)
+    }
+}
+
+/// Barycentric interpolation: from the dark corner of the cell along the axis with the largest share, then the next, then the last.
+private func trueTetrahedron(_ color: [Double], _ points: [[Double]], size: Int) -> [Double] {
+    let place = color.map { min(max($0, 0), 1) * Double(size - 1) }
+    var corner = place.map { min(Int($0), size - 2) }
+    let shares = zip(place, corner).map { $0 - Double($1) }
+    func point() -> [Double] { points[corner[0] + size * (corner[1] + size * corner[2])] }
+    var result = point()
+    for axis in (0..<3).sorted(by: { shares[$0] > shares[$1] }) {
+        let before = point()
+        corner[axis] += 1
+        let after = point()
+        for channel in 0..<3 { result[channel] += shares[axis] * (after[channel] - before[channel]) }
+    }
+    return result
+}
