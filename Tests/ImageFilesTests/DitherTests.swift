@@ -71,7 +71,7 @@ import Testing
         let workspace = try Workspace()
         let picture = Pictures.busy()
         try workspace.save(picture, as: "png", to: "picture")
-        let decoder = try ImageDecoder(path: workspace.path("picture"), limits: .roomy, color: .keep, isFine: true)
+        let decoder = try ImageDecoder(path: workspace.path("picture"), limits: .roomy, color: .keep, samples: .u16)
         #expect(decoder.header.sampleFormat == .u16)
         var bands: [AnyRaster] = []
         try decoder.readRows(bandHeight: 1000) { bands.append($0) }
