@@ -2,6 +2,7 @@ import Catalogs
 import Filters
 import Geometry
 import JobModel
+import Kernels
 import Raster
 import TestSupport
 
