@@ -185,7 +185,7 @@ import Testing
                   - motion
                 color: srgb
                 output: /srv/web/a.webp
-                save: {metadata: strip, quality: 90}
+                save: {metadata: strip, precision: input, quality: 90}
 
                 """)
     }
@@ -235,6 +235,7 @@ import Testing
                   - gaussian: {radius: 12}
                 animate: {crossfade: {duration: 0.2}}
                 output: /o/a.webp
+                save: {precision: input}
 
                 """)
     }

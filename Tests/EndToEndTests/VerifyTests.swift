@@ -67,6 +67,52 @@ import Testing
         number < 1000 ? "\(number)" : "\(number / 1000),\(String(format: "%03d", number % 1000))"
     }
 
+    @Test func `damaged and missing outputs are made again, and nothing else`() async throws {
+        let before = try workspace.contents(below: "out")
+        try workspace.corrupt("out/a.png", .truncated(at: 100))
+        try workspace.remove("out/b.png")
+        let whole = try workspace.modified("out/c.png")
+        let result = try await verify("job.yaml", "--repair")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.hasSuffix("repaired 2 outputs\n"), "\(result.output)")
+        #expect(result.errors.contains("out/a.png: truncated") && result.errors.contains("out/b.png: missing"))
+        for name in ["out/a.png", "out/b.png", "out/c.png"] { #expect(try workspace.read(name) == before[name]) }
+        #expect(try workspace.modified("out/c.png") == whole)
+        let again = try await verify("job.yaml", "--repair")
+        #expect(again.code == 0 && counts(again) == "verified 3 outputs: 3 as published")
+        // The next night finds nothing to do.
+        #expect(try await Program.night(workspace).published == 0)
+    }
+
+    @Test func `what cannot be made again stays damaged, and does not stop the rest`() async throws {
+        try workspace.corrupt("out/a.png", .truncated(at: 100))
+        try workspace.remove("out/b.png")
+        try workspace.write("no picture", to: "photos/b.png")
+        let result = try await verify("job.yaml", "--repair")
+        #expect(result.code == 1)
+        #expect(result.output.hasSuffix("repaired 1 output; 1 output is not as published\n"), "\(result.output)")
+        #expect(result.errors.contains("photos/b.png"))
+        #expect(!workspace.exists("out/b.png"))
+        let json = try await verify("out", "--repair", "--json")
+        #expect(json.code == 1)
+        #expect(json.output.contains(#"{"event":"repair","repaired":0,"damaged":1}"#), "\(json.output)")
+    }
+
+    @Test func `a job whose manifest is gone or wrong costs its own outputs`() async throws {
+        try workspace.writeManifest("other.yaml", output: "other/{stem}.png", more: "existing: update")
+        let other = String(decoding: try workspace.read("other.yaml"), as: UTF8.self)
+        try workspace.write(other.replacing("job: test", with: "job: other"), to: "other.yaml")
+        #expect(try await Program.run(Program.penumbra, ["run", "other.yaml"], in: workspace).code == 0)
+        try workspace.remove("out/a.png")
+        try workspace.remove("other/a.png")
+        try workspace.write("job: [", to: "other.yaml")
+        let result = try await verify("out", "other", "--repair")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("other.yaml:1"), "\(result.errors)")
+        #expect(workspace.exists("out/a.png") && !workspace.exists("other/a.png"))
+        #expect(result.output.hasSuffix("repaired 1 output; 1 output is not as published\n"), "\(result.output)")
+    }
+
     @Test func `outputs that were swapped are told whose bytes they hold`() async throws {
         let (a, b) = (try workspace.read("out/a.png"), try workspace.read("out/b.png"))
         try workspace.overwrite("out/a.png", b)

@@ -29,9 +29,11 @@ extension ChainCase {
             masked("sharpen", ["radius": .number(1.5)]), masked("median", ["radius": .integer(2)]),
             masked("motion", ["radius": .number(9), "angle": .number(30)]), masked("zoom", ["amount": .number(30)]),
             masked("spin", ["angle": .number(25)]), masked("bilateral", ["radius": .number(1.5)]),
-            masked("material", ["radius": .number(3)]), masked("levels", ["gamma": .number(1.7), "black": .number(12)]),
-            masked("hue", ["angle": .number(70)]), masked("lut", ["file": mask]),
-            masked("white-balance", ["neutral": .color(red: 200, green: 170, blue: 120, alpha: 255)]),
+            masked("material", ["radius": .number(3)]),
+            masked("levels", ["gamma": .number(1.7), "black": .number(12)], light: [:]),
+            masked("hue", ["angle": .number(70)], light: [:]), masked("lut", ["file": mask], light: [:]),
+            masked(
+                "white-balance", ["neutral": .color(red: 200, green: 170, blue: 120, alpha: 255)], light: [:]),
         ].flatMap(\.self) + [
             ChainCase(
                 "variable in regions with soft borders",
@@ -49,7 +51,11 @@ extension ChainCase {
             Region(x: .percent(80), y: .percent(75), width: .percent(15), height: .percent(20)),
         ]))
 
-    private static func masked(_ filter: String, _ values: [String: ParameterValue]) -> [ChainCase] {
+    /// - Parameter light: for filters that have this parameter.
+    private static func masked(
+        _ filter: String, _ values: [String: ParameterValue],
+        light: [String: ParameterValue] = ["light": .word("linear")]
+    ) -> [ChainCase] {
         func with(_ name: String, _ more: [String: ParameterValue]) -> ChainCase {
             ChainCase(
                 "\(filter) \(name)", [FilterInvocation(filter: filter, values: values.merging(more) { $1 })])
@@ -62,8 +68,8 @@ extension ChainCase {
                 "under a soft mask in its place, in regions, in linear light",
                 [
                     "mask": mask, "mask_x": .length(.percent(10)), "mask_y": .length(.pixels(4)), "within": regions,
-                    "feather": .number(3), "light": .word("linear"),
-                ]),
+                    "feather": .number(3),
+                ].merging(light) { $1 }),
             with("around regions and a mask", ["mask": mask, "within": regions, "inverted": .boolean(true)]),
         ]
     }

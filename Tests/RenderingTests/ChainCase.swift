@@ -45,7 +45,8 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
                 "white balance",
                 [
                     FilterInvocation(
-                        filter: "white-balance", values: ["neutral": .color(red: 90, green: 100, blue: 120, alpha: 255)])
+                        filter: "white-balance", values: ["neutral": .color(red: 90, green: 100, blue: 120, alpha: 255)]
+                    )
                 ]),
         ] + sweepsAndBilateral + masked
 

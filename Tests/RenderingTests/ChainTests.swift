@@ -63,7 +63,8 @@ struct ChainTests {
         #expect(
             error?.description
                 == "unknown filter 'sepia'; there are backdrop, bilateral, box, crop, crossfade, disc, flatten, "
-                + "flip, gaussian, material, median, motion, move, overlay, resize, rotate, sharpen, spin, thumbnail, variable, zoom"
+                + "flip, gaussian, hue, levels, lut, material, median, motion, move, overlay, resize, rotate, sharpen, spin, "
+                + "thumbnail, variable, white-balance, zoom"
         )
     }
 

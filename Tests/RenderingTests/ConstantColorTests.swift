@@ -73,7 +73,6 @@ struct ConstantColorTests {
         ChainCase("spin 240 expand", [.spin(240, ["extent": .word("expand")])]),
         ChainCase("spin 20 linear", [.spin(20, ["light": .word("linear")])]),
         ChainCase("sharpen 1", [.family("sharpen", .number(1))]),
-        ChainCase("hue 50", [FilterInvocation(filter: "hue", values: ["angle": .number(50)])]),
         ChainCase(
             "white balance",
             [

@@ -31,6 +31,8 @@ public struct JobSpec: Hashable, Sendable, Codable {
     /// The path of the list of outputs, relative to `folder` or absolute.
     public var index: String?
     public var receipts: ReceiptPolicy
+    /// How many pictures the job has to find before it starts. Nil for any number.
+    public var expect: InputExpectation?
     /// Options for a cluster. They do not affect the outputs.
     public var slurm: ClusterOptions?
 

@@ -141,10 +141,30 @@ enum JobKeys {
             .any(of: [
                 .words(["off"]), .integer(1, .max), .text(matching: #"\+?(?![0.]+%)(0|[1-9][0-9]?|100)(\.[0-9]+)?%"#),
             ]), fallback: "off"),
+        expect,
         JobKey(
             "max_pixels", "a number of pixels: 500M", "Penumbra refuses pictures with more pixels.", .count,
             fallback: "2000M"),
     ]
+
+    private static let expect: JobKey = {
+        let keys = [
+            JobKey(
+                "at_least", "a number of pictures", "The job does not start if it finds fewer pictures.",
+                .integer(1, .max)),
+            JobKey(
+                "at_most", "a number of pictures", "The job does not start if it finds more pictures.",
+                .integer(1, .max)),
+            JobKey(
+                "loss", "a share: 10%",
+                "The job does not start if more than this share of the pictures is gone that have outputs of earlier runs.",
+                .text(matching: #"\+?(0|[1-9][0-9]?|100)(\.[0-9]+)?%"#)),
+        ]
+        return JobKey(
+            "expect", "a number of pictures, or limits",
+            "How many pictures the job has to find. With others it does not start, and changes nothing.",
+            .any(of: [.integer(1, .max), .mapping(keys.map(\.property))]), inner: keys)
+    }()
 
     /// Requests for the jobs of a cluster. A config file has the same block.
     static let slurm: JobKey = {

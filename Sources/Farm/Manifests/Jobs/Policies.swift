@@ -14,6 +14,7 @@ struct Policies {
     private let upgrade: UpgradePolicy
     private let durability: Durability
     private let maxFailures: FailureLimit
+    private let expect: InputExpectation?
     private let minAge: Double
     private let index: String?
     private let receipts: ReceiptPolicy
@@ -39,6 +40,7 @@ struct Policies {
         upgrade = reader.value("upgrade", .choice, default: .keep)
         durability = reader.value("durability", .choice, default: .file)
         maxFailures = reader.value("max_failures", .failureLimit, default: .none)
+        expect = reader.optional("expect", .expectation)
         minAge = reader.value("min_age", .seconds(in: Self.ages), default: 0)
         index = reader.optional("index", .indexPath)
         receipts = reader.value("receipts", .choice, default: .none)
@@ -65,6 +67,7 @@ struct Policies {
         job.upgrade = upgrade
         job.durability = durability
         job.maxFailures = maxFailures
+        job.expect = expect
         job.minAge = minAge
         job.index = index
         job.receipts = receipts
@@ -128,6 +131,50 @@ extension ValueReader where Value == String {
                 return nil
             }
             return path
+        }
+    }
+}
+
+extension ValueReader where Value == InputExpectation {
+    /// A number of pictures, or limits.
+    fileprivate static var expectation: ValueReader {
+        ValueReader { node, name, log in
+            let counts = ValueReader<Int>.integer(in: 1...Int.max)
+            guard case .mapping = node.content else {
+                return counts.read(node, for: name, log: log).map { InputExpectation(atLeast: $0, atMost: $0) }
+            }
+            guard var reader = MappingReader(node, of: "'\(name)'", noun: "limit", log: log) else { return nil }
+            let least = reader.optional("at_least", counts)
+            let most = reader.optional("at_most", counts)
+            let loss = reader.optional("loss", ValueReader<Double>.lostShare)
+            reader.finish(aliases: Self.aliases)
+            if let least, let most, least > most, let span = reader.mapping["at_most"]?.span {
+                log.error(.job(.impossibleExpectation(least: least, most: most)), at: span)
+            }
+            return InputExpectation(atLeast: least, atMost: most, loss: loss)
+        }
+    }
+
+    private static var aliases: [String: String] {
+        [
+            "min": "at_least", "minimum": "at_least", "max": "at_most", "maximum": "at_most", "lost": "loss",
+            "gone": "loss",
+        ]
+    }
+}
+
+extension ValueReader where Value == Double {
+    /// A part of the pictures: `10%`.
+    fileprivate static var lostShare: ValueReader {
+        .scalar("a part of the pictures, such as 10%") { text, name in
+            guard text.hasSuffix("%"), case .success(let part) = DecimalNumber.number(String(text.dropLast())) else {
+                return .failure(
+                    ValueError(.notACount(name: name, text: text, kind: "a part of the pictures", example: "10%")))
+            }
+            guard part >= 0, part <= 100 else {
+                return .failure(ValueError(.outOfRange(name: name, text: text, range: "0% to 100%")))
+            }
+            return .success(part)
         }
     }
 }

@@ -135,6 +135,7 @@ struct Admission {
         try reportDanglingLinks(prepared, ledger)
         if request.allowsGone { prepared.abandonLost() }
         try context.missingDiskCheck.refuseLostInputs(prepared)
+        try context.missingDiskCheck.refuseSurprises(prepared)
         for loss in context.watch?.newLosses(prepared) ?? [] {
             listener.report(job.name, .picturesLost(loss))
         }
@@ -454,6 +455,40 @@ package struct MissingDiskCheck {
                     + "which matched \(Figures.plural(lost.count, "file")) in the last run\n   = is a disk not mounted? If that can "
                     + "happen, \(option("--allow-empty")) makes it no error", isLoss: true)
         }
+    }
+
+    /// Refuses a job that finds other numbers of pictures than its manifest expects. A part of a job's pictures, or a list in their
+    /// place, is what somebody chose.
+    package func refuseSurprises(_ prepared: PreparedJob) throws(FarmError) {
+        guard let expected = prepared.job.expect, prepared.isWhole else { return }
+        let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
+        let known = Set(prepared.contents.records.map { PathKey($0.input) })
+        let gone = known.subtracting(inputs)
+        guard
+            let surprise = expected.surprise(
+                found: inputs.count, known: known.count, gone: allowsGone ? 0 : gone.count)
+        else { return }
+        let found = "\(Figures.plural(inputs.count, "picture")) \(inputs.count == 1 ? "is" : "are") there"
+        let words =
+            switch surprise {
+            case .fewer(let least): "\(found), and 'expect' wants at least \(least)"
+            case .more(let most): "\(found), and 'expect' wants at most \(most)"
+            case .lost(let gone, let known):
+                "\(gone) of \(Figures.plural(known, "picture")) with outputs \(gone == 1 ? "is" : "are") gone, and 'expect' "
+                    + "allows a loss of \(Self.number(expected.loss ?? 0)) %"
+            }
+        let remedy =
+            switch surprise {
+            case .fewer: "is a disk not mounted, or a copy not complete? If the number is right, change 'expect'"
+            case .more: "does a pattern match too much? If the number is right, change 'expect'"
+            case .lost:
+                "is a disk not mounted? If the pictures were removed on purpose, \(option("--allow-gone")) continues without them"
+            }
+        throw FarmError(.missingInput, "\(manifest(of: prepared.job)): error: \(words)\n   = \(remedy)", isLoss: true)
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() ? String(Int(value)) : String(value)
     }
 
     private func option(_ name: String) -> String { originalCommand.map { "'\($0) \(name)'" } ?? name }

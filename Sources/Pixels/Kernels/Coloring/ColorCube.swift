@@ -3,7 +3,7 @@
 ///
 /// Whole colours are interpolated in the tetrahedron around them: along the diagonal from dark to bright, so that grays depend on
 /// grays alone. (J. Sakamoto and K. Itooka, US patent 4275413, 1981, which has expired.) Colours outside of the grid count as its
-/// nearest ones.
+/// nearest ones, and NaN as the smallest value.
 package struct ColorCube: Sendable, ColorFunction {
     package enum Grid: Sendable {
         /// Results of red, green and blue, each at equidistant values from the domain's minimum to its maximum.
@@ -54,7 +54,9 @@ package struct ColorCube: Sendable, ColorFunction {
     @inline(__always) package func color(_ color: SIMD3<Float>) -> SIMD3<Float> {
         let last = SIMD3<Float>(repeating: Float(size - 1))
         var place = (color - minimum) * scale
-        place.clamp(lowerBound: SIMD3(), upperBound: last)
+        // NaN fails the comparison.
+        place.replace(with: 0, where: .!(place .> 0))
+        place.replace(with: last, where: place .> last)
         let found = grid == .channels ? channels(place) : tetrahedron(place)
         return strength == 1 ? found : color + strength * (found - color)
     }

@@ -136,6 +136,7 @@ extension JobPreparation {
         var prepared = try await prepare(job, contents: contents)
         if request.allowsGone { prepared.abandonLost() }
         try check.refuseLostInputs(prepared)
+        try check.refuseSurprises(prepared)
         var trouble: String?
         do throws(FileError) {
             try prepared.refuseForbiddenFolders(recordsOutputs: true)

@@ -13,10 +13,13 @@ struct VerifyCommand: AsyncParsableCommand {
             Reads outputs and compares their bytes with what was recorded when they were published, whatever their sizes \
             and times say. A manifest (.yaml, .yml) stands for all outputs of its job, a folder for all recorded outputs \
             below it. Records come from the state folder, else from the '.penumbra-index' beside the outputs, else \
-            from an output's own receipt. Changes nothing, and works during runs.
+            from an output's own receipt. Works during runs, and changes nothing without --repair.
 
             --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
             bytes, or else the pixels. The new outputs are removed.
+
+            --repair makes missing and damaged outputs again: it runs their jobs, by their present manifests, for the pictures of \
+            these outputs alone, and checks the outputs once more.
 
             Exit codes:
 
@@ -38,6 +41,9 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Also render the outputs again, and compare.")
     var rerender = false
 
+    @Flag(help: "Make missing and damaged outputs again.")
+    var repair = false
+
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @OptionGroup var output: OutputOptions
@@ -50,7 +56,7 @@ struct VerifyCommand: AsyncParsableCommand {
     func run() async throws {
         try await ConsoleReporter(output).handling { reporter in
             let verifier = try OutputVerifier(
-                Farm(try Settings.load(location)), control: Signals().control, listener: reporter,
+                Farm(try Settings.load(location)), control: (repair ? .ofRuns : Signals()).control, listener: reporter,
                 folder: reporter.folder)
             let found = try await verifier.find(files)
             for job in found.unpublishedJobs {
@@ -75,6 +81,7 @@ struct VerifyCommand: AsyncParsableCommand {
         let lost = try verifier.lostDisks(of: compared)
         show(compared, chosen, lost: lost, elapsed: elapsed, state: verifier.stateFolder, reporter)
         var isDamaged = compared.contains(where: \.condition.isDamage)
+        if repair, isDamaged { isDamaged = try await !mend(compared, verifier, reporter) }
         if rerender {
             let start = ContinuousClock.now
             let rerendered = try await verifier.rerender(compared.map(\.output))
@@ -82,6 +89,39 @@ struct VerifyCommand: AsyncParsableCommand {
             isDamaged = isDamaged || rerendered.contains(where: \.condition.isDamage)
         }
         return isDamaged ? .someFailed : .done
+    }
+
+    /// Makes damaged outputs again.
+    ///
+    /// - Returns: whether all of them are as published now.
+    private func mend(
+        _ compared: [VerifiedOutput], _ verifier: OutputVerifier, _ reporter: ConsoleReporter
+    ) async throws -> Bool {
+        let repair = OutputRepair(of: compared)
+        for job in repair.jobs {
+            var request = job.request(in: reporter.folder)
+            (request.isQuiet, request.printsJSON) = (output.quiet, output.json)
+            (request.configFile, request.stateFolder) = (location.configFile, location.stateDir)
+            (request.scratch, request.workers) = (location.scratch, location.workers)
+            do {
+                _ = try await reporter.follow(RequestedRun(request))
+            } catch let error as FarmError {
+                // The jobs of other manifests are not to blame.
+                if !error.isReported { reporter.complain(error.message) }
+            }
+        }
+        let again = try await verifier.compare(repair.jobs.flatMap(\.outputs))
+        reporter.endProgress()
+        let damaged = again.filter(\.condition.isDamage) + repair.unrepairable
+        let line = RepairLine(repaired: again.count - again.count(where: \.condition.isDamage), damaged: damaged.count)
+        if output.json {
+            for output in again { VerifiedLine(output).print() }
+            line.print()
+        } else {
+            for text in VerificationText.damage(damaged, folder: reporter.folder) { Console.complain(text) }
+            reporter.say(line.text)
+        }
+        return damaged.isEmpty
     }
 
     private func show(unknown: [String], _ reporter: ConsoleReporter) {

@@ -272,3 +272,18 @@ struct VerificationLine: JSONLine {
         return "\(done) \(whole): \(counts) in \(Figures.duration(elapsed))\(read)"
     }
 }
+
+/// The JSON line about what `--repair` has made again.
+struct RepairLine: JSONLine {
+    let event = "repair"
+    let repaired: Int
+    /// Damaged outputs that could not be made again.
+    let damaged: Int
+
+    /// `repaired 3 outputs; 1 output is not as published`
+    var text: String {
+        let rest =
+            damaged == 0 ? "" : "; \(Figures.plural(damaged, "output")) \(damaged == 1 ? "is" : "are") not as published"
+        return "repaired \(Figures.plural(repaired, "output"))\(rest)"
+    }
+}

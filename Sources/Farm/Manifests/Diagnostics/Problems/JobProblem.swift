@@ -50,6 +50,7 @@ package enum JobProblem: Hashable, Sendable {
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
     case ditheredDepth(String)
+    case impossibleExpectation(least: Int, most: Int)
     case depthOfOtherFormat(String, format: String, known: [String])
     /// One kind of metadata instead of a word for all, or a list.
     case metadataNotListed(String)
@@ -134,6 +135,10 @@ extension JobProblem {
             Words(
                 "'metadata' takes '\(kind)' in a list",
                 remedy: "write [\(kind)], or [icc, \(kind)] to keep the colours' profile")
+        case .impossibleExpectation(let least, let most):
+            Words(
+                "'at_most: \(most)' is below 'at_least: \(least)': no number of pictures is both",
+                remedy: "write the larger number as 'at_most'")
         case .ditheredDepth(let depth):
             Words(
                 "'depth: \(depth)' does not go with 'dither', which makes 8 bits of finer samples",
