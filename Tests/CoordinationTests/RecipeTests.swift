@@ -45,6 +45,9 @@ import Testing
         Change(words: ["precision input → auto"], new: .make(save: SaveOptions(precision: .auto))),
         Change(words: ["depth input → 16"], new: .make(save: SaveOptions(depth: .u16))),
         Change(
+            words: ["the copyright in 'set'"],
+            new: .make(save: SaveOptions(texts: MetadataTexts([.copyright: ["Ann"]])))),
+        Change(
             words: ["background [255, 255, 255] → [0, 0, 0]"], new: .make(save: SaveOptions(background: [0, 0, 0]))),
         Change(words: ["which pages of a file are read"], new: .make(pages: .first)),
         Change(

@@ -1,5 +1,6 @@
 package import Coordination
 import JobModel
+import JobStorage
 package import Runs
 
 /// What makes damaged outputs again: a run of each job that published them, of the pictures that they were made of alone.

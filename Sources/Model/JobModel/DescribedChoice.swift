@@ -57,6 +57,19 @@ extension OutputDepth: DescribedChoice {
     }
 }
 
+extension MetadataTexts.Field: DescribedChoice {
+    package var sentence: String {
+        switch self {
+        case .copyright: "Who has which rights, such as © 2026 Ann Example."
+        case .creator: "Who made the picture."
+        case .title: "A short name of the picture."
+        case .description: "What the picture shows."
+        case .credit: "Whom to name beside the picture."
+        case .keywords: "Words by which the picture is found."
+        }
+    }
+}
+
 extension ShardMode: DescribedChoice {
     package var sentence: String {
         switch self {

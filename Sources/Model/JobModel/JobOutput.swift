@@ -107,13 +107,17 @@ public struct SaveOptions: Hashable, Sendable, Codable {
     /// The samples that filters get from each other. Penumbra knew only those of the input before.
     public var precision: ChainPrecision
     public let depth: OutputDepth
+    /// Texts about the picture that the output gets. Nil for none.
+    public let texts: MetadataTexts?
     /// The format's own options, by name (`quality`, `compression`, …), as its descriptor types them.
     public let values: [String: ParameterValue]
 
     public init(
         metadata: MetadataPolicy = .keep, background: [Int] = [255, 255, 255], dither: Bool = false,
-        precision: ChainPrecision = .input, depth: OutputDepth = .input, values: [String: ParameterValue] = [:]
+        precision: ChainPrecision = .input, depth: OutputDepth = .input, texts: MetadataTexts? = nil,
+        values: [String: ParameterValue] = [:]
     ) {
+        self.texts = texts
         self.dither = dither
         self.precision = precision
         self.depth = depth
@@ -125,7 +129,7 @@ public struct SaveOptions: Hashable, Sendable, Codable {
 
 extension SaveOptions {
     private enum CodingKeys: CodingKey {
-        case metadata, background, dither, precision, depth, values
+        case metadata, background, dither, precision, depth, texts, values
     }
 
     /// Options that were added later are missing in what earlier versions have stored.
@@ -137,6 +141,7 @@ extension SaveOptions {
             dither: try stored.decode(Bool.self, forKey: .dither),
             precision: try stored.decodeIfPresent(ChainPrecision.self, forKey: .precision) ?? .input,
             depth: try stored.decodeIfPresent(OutputDepth.self, forKey: .depth) ?? .input,
+            texts: try stored.decodeIfPresent(MetadataTexts.self, forKey: .texts),
             values: try stored.decode([String: ParameterValue].self, forKey: .values))
     }
 
@@ -147,6 +152,7 @@ extension SaveOptions {
         try stored.encode(dither, forKey: .dither)
         if precision != .input { try stored.encode(precision, forKey: .precision) }
         if depth != .input { try stored.encode(depth, forKey: .depth) }
+        try stored.encodeIfPresent(texts, forKey: .texts)
         try stored.encode(values, forKey: .values)
     }
 }

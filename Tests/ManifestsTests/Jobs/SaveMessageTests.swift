@@ -21,7 +21,7 @@ import Testing
                 job.yaml:1:8: error: 'save' has no option 'speed'
                 1 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background, dither, precision, depth and compression
+                  = its options are metadata, background, dither, precision, depth, set and compression
                 """)
     }
 
@@ -127,7 +127,7 @@ import Testing
                 job.yaml:2:8: error: 'save' has no option 'speed'
                 2 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background, dither, precision, depth, quality, progressive, compression and lossless
+                  = its options are metadata, background, dither, precision, depth, set, quality, progressive, compression and lossless
                 """)
     }
 
@@ -151,6 +151,29 @@ import Testing
                   |                             ^^
                   = leave one of them out
                 """)
+    }
+
+    @Test func `texts are read by their names`() throws {
+        let job = try #require(
+            Reading.job("save: {set: {copyright: © Ann, creator: [Ann, Bo], keywords: boat}}").job)
+        #expect(
+            job.outputs[0].save.texts
+                == MetadataTexts([.copyright: ["© Ann"], .creator: ["Ann", "Bo"], .keywords: ["boat"]]))
+        #expect(try #require(Reading.job("save: {set: {}}").job).outputs[0].save.texts == nil)
+    }
+
+    @Test(arguments: [
+        ("{title: ''}", "'title' is empty"), ("{title: [a, b]}", "'title'"), ("{keywords: []}", "'keywords' is empty"),
+        ("{author: Ann}", "'set' has no text 'author'"), ("Ann", "'set'"),
+    ])
+    func `texts that no picture can have are refused`(value: String, message: String) {
+        let messages = Reading.job("save: {set: \(value)}").messages
+        #expect(messages.contains("error: ") && messages.contains(message), "\(messages)")
+    }
+
+    @Test func `a text that is too long is refused`() {
+        let messages = Reading.job("save: {set: {title: \(String(repeating: "a", count: 2001))}}").messages
+        #expect(messages.contains("it has 2001 bytes, and 2000 fit"), "\(messages)")
     }
 
     @Test func `options are not checked against an output that is wrong`() {

@@ -66,6 +66,13 @@ extension Recipe {
             entries.append(("precision", save.precision.rawValue))
         }
         if save.depth != usual.depth { entries.append(("depth", save.depth.rawValue)) }
+        if let texts = save.texts {
+            let fields = texts.fields.map { field in
+                let words = texts[field].map(ManifestWord.text)
+                return (field.rawValue, field.isList ? "[\(words.joined(separator: ", "))]" : words.first ?? "''")
+            }
+            entries.append(("set", Self.flow(fields)))
+        }
         let options = catalog.formats.first { $0.name == format }?.options ?? []
         let given = save.values.filter { name, value in options.first { $0.name == name }?.fallback != value }
         return entries + Self.ordered(given, options)

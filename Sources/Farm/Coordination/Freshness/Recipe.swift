@@ -51,7 +51,8 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         let fallbacks = Self.fallbacks(of: catalog.formats.first { $0.name == format }?.options ?? [])
         recipe.save = SaveOptions(
             metadata: save.metadata, background: save.background, dither: save.dither,
-            precision: save.precision, depth: save.depth, values: fallbacks.merging(save.values) { $1 })
+            precision: save.precision, depth: save.depth, texts: save.texts,
+            values: fallbacks.merging(save.values) { $1 })
         return recipe
     }
 
@@ -128,6 +129,10 @@ package struct RecipeComparison: Hashable, Sendable {
         compare("dither", "\(old.save.dither)", "\(new.save.dither)")
         compare("precision", old.save.precision.rawValue, new.save.precision.rawValue)
         compare("depth", old.save.depth.rawValue, new.save.depth.rawValue)
+        for field in MetadataTexts.Field.allCases {
+            let (before, after) = (old.save.texts?[field] ?? [], new.save.texts?[field] ?? [])
+            if before != after { changes.append("the \(field.rawValue) in 'set'") }
+        }
         if old.pages != new.pages { changes.append("which pages of a file are read") }
         if old.format == new.format { changes += words.differences(ofFormat: new.format, old.save, new.save) }
     }

@@ -155,6 +155,8 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
         let precision: String?
         /// Nil for the samples of the input.
         let depth: String?
+        /// Nil if the output got no texts.
+        let set: MetadataTexts?
         let options: [String: ReceiptValue]
     }
 
@@ -182,7 +184,7 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
         save = Save(
             metadata: recipe.save.metadata.rawValue, background: recipe.save.background, dither: recipe.save.dither,
             precision: recipe.save.precision == .input ? nil : recipe.save.precision.rawValue,
-            depth: recipe.save.depth == .input ? nil : recipe.save.depth.rawValue,
+            depth: recipe.save.depth == .input ? nil : recipe.save.depth.rawValue, set: recipe.save.texts,
             options: recipe.save.values.mapValues(ReceiptValue.init))
         rendering = recipe.version
     }

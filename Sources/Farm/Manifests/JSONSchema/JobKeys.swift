@@ -93,7 +93,20 @@ enum JobKeys {
         JobKey(
             "depth", choices(OutputDepth.words), "The samples of the output's file.",
             depths(OutputDepth.allCases.map(\.rawValue)), fallback: "input", choices: OutputDepth.words),
+        texts,
     ]
+
+    private static let texts: JobKey = {
+        let keys = MetadataTexts.Field.allCases.map { field in
+            JobKey(
+                field.rawValue, field.isList ? "a text, or a list of texts" : "a text", field.sentence,
+                field.isList ? .any(of: [.nonEmptyText, .list(of: .nonEmptyText, atLeast: 1)]) : .nonEmptyText)
+        }
+        return JobKey(
+            "set", "texts by their names",
+            "Texts that each output gets in EXIF, XMP and IPTC, in place of those of its picture.",
+            .mapping(keys.map(\.property)), inner: keys)
+    }()
 
     private static func choices(_ words: [DescribedWord]) -> String { words.map(\.word).joined(separator: ", ") }
 

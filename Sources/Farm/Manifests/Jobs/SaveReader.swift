@@ -6,7 +6,7 @@ struct SaveReader {
     let catalog: Catalog
     let format: OutputReader.Format
 
-    static let generalKeys = ["metadata", "background", "dither", "precision", "depth"]
+    static let generalKeys = ["metadata", "background", "dither", "precision", "depth", "set"]
 
     var options: ValueReader<SaveOptions> {
         ValueReader { node, name, log in
@@ -16,11 +16,12 @@ struct SaveReader {
             let dither = reader.value("dither", .boolean, default: false)
             let precision = reader.value("precision", .choice, default: ChainPrecision.auto)
             let depth = depth(from: &reader, dither: dither, log: log)
+            let texts = reader.optional("set", .texts)
             let values = formatValues(from: &reader, log: log)
             reader.finish(aliases: Self.aliases, explaining: optionOfOtherFormat)
             return SaveOptions(
                 metadata: metadata, background: background, dither: dither, precision: precision, depth: depth,
-                values: values)
+                texts: texts, values: values)
         }
     }
 
@@ -105,6 +106,55 @@ extension ValueReader where Value == [Int] {
                 return nil
             }
             return [color.red, color.green, color.blue]
+        }
+    }
+}
+
+extension ValueReader where Value == MetadataTexts {
+    /// Texts by their fields. Some fields take a list.
+    fileprivate static var texts: ValueReader {
+        ValueReader { node, name, log in
+            guard
+                var reader = MappingReader(
+                    node, of: "'\(name)'", noun: "text", example: "copyright: © Ann Example", log: log)
+            else { return nil }
+            var texts: [MetadataTexts.Field: [String]] = [:]
+            for field in MetadataTexts.Field.allCases {
+                let isList = reader.mapping[field.rawValue].map {
+                    if case .sequence = $0.content { true } else { false }
+                }
+                if field.isList, isList == true {
+                    texts[field] = reader.optional(field.rawValue, ValueReader<[String]>.nonEmptyList(of: .shortText))
+                } else {
+                    texts[field] = reader.optional(field.rawValue, ValueReader<String>.shortText).map { [$0] }
+                }
+            }
+            reader.finish(aliases: aliases)
+            return texts.isEmpty ? nil : MetadataTexts(texts)
+        }
+    }
+
+    private static var aliases: [String: String] {
+        [
+            "author": "creator", "artist": "creator", "by": "creator", "rights": "copyright", "caption": "description",
+            "headline": "title", "tags": "keywords", "keyword": "keywords",
+        ]
+    }
+}
+
+extension ValueReader where Value == String {
+    /// A text for metadata: not empty, and short enough for all blocks of metadata.
+    fileprivate static var shortText: ValueReader {
+        .scalar("a text") { text, name in
+            if text.allSatisfy(\.isWhitespace) { return .failure(ValueError(.emptyText(name: name))) }
+            guard text.utf8.count <= 2000 else {
+                return .failure(
+                    ValueError(
+                        .unfitArgument(
+                            name: name, text: String(text.prefix(30)) + "…",
+                            reason: "it has \(text.utf8.count) bytes, and 2000 fit")))
+            }
+            return .success(text)
         }
     }
 }

@@ -34,7 +34,8 @@ package enum ImageEncoder {
         try VipsRuntime.startIfNeeded()
         VipsModules.load(for: format)
         let saver = try saver(for: shape, format, save, path)
-        let carried = metadata.carried(by: save.metadata, shape: shape, holdsIPTC: format.holdsIPTC)
+        let carried = metadata.carried(
+            by: save.metadata, setting: save.texts, shape: shape, holdsIPTC: format.holdsIPTC)
         if format.descriptor.isFolder {
             return try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape, rows: rows)

@@ -268,19 +268,24 @@ enum ExifRules {
     private static let largestBlock = 65_000
 
     /// - Parameters:
+    ///   - block: nil if the input has none.
     ///   - kinds: the requested kinds; nil for all.
     ///   - isConverted: whether the pixels were converted to sRGB.
+    ///   - texts: what the output says in any case.
     static func apply(
-        to block: [UInt8], shape: ImageShape, resolution: ImageMetadata.Resolution?, kinds: Set<MetadataKind>?,
-        isConverted: Bool
+        to block: [UInt8]?, shape: ImageShape, resolution: ImageMetadata.Resolution?, kinds: Set<MetadataKind>?,
+        isConverted: Bool, setting texts: MetadataTexts? = nil
     ) -> [UInt8]? {
-        guard var document = ExifDocument(block: block) else { return nil }
+        let hasTexts = texts?.concernsExif ?? false
+        let empty = hasTexts ? ExifDocument(littleEndian: true) : nil
+        guard var document = block.flatMap(ExifDocument.init(block:)) ?? empty else { return nil }
         document.describe(shape)
         document.removePictures()
         if let kinds {
             document.keep(kinds)
-            guard document.tells(kinds) else { return nil }
+            guard document.tells(kinds) || hasTexts else { return nil }
         }
+        if let texts { document.set(texts) }
         if isConverted { document.nameSRGB() }
         if let resolution { document.add(resolution) }
         // A TIFF structure without entries is not valid.

@@ -15,6 +15,49 @@ enum IPTCRules {
         return (frame + kept).flatMap(\.bytes)
     }
 
+    /// The records with these texts, in place of others with the same meaning. Texts longer than the standard allows are cut.
+    ///
+    /// If a text is not ASCII, all texts become UTF-8, and are marked so.
+    static func setting(_ texts: MetadataTexts, in records: [UInt8]) -> [UInt8] {
+        let all = datasets(of: records)
+        let replaced = Set(texts.fields.map(\.dataset.number))
+        let wasUTF8 = isUTF8(all)
+        let isUTF8 = wasUTF8 || !texts.fields.allSatisfy { texts[$0].allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } } }
+        var result = isUTF8 ? dataset(1, 90, utf8Mark) : []
+        for dataset in all where dataset.record == 1 && !(dataset.number == 90 && isUTF8) { result += dataset.bytes }
+        if !all.contains(where: { $0.record == 2 && $0.number == 0 }) { result += dataset(2, 0, [0, 4]) }
+        for old in all where old.record == 2 && !replaced.contains(old.number) {
+            let isText = isUTF8 && !wasUTF8 && !binary.contains(old.number)
+            result += isText ? dataset(2, old.number, Array(string(old.content, isUTF8: false).utf8)) : Array(old.bytes)
+        }
+        for field in texts.fields {
+            let (number, limit) = field.dataset
+            for text in texts[field] { result += dataset(2, number, cut(text, to: limit)) }
+        }
+        for dataset in all where dataset.record > 2 { result += dataset.bytes }
+        return result
+    }
+
+    /// Datasets of the record 2 that are no texts.
+    private static let binary: Set<UInt8> = [0, 125, 200, 201, 202]
+    private static let utf8Mark: [UInt8] = [0x1B, 0x25, 0x47]
+
+    private static func isUTF8(_ datasets: [Dataset]) -> Bool {
+        datasets.contains { $0.record == 1 && $0.number == 90 && $0.content.elementsEqual(utf8Mark) }
+    }
+
+    private static func dataset(_ record: UInt8, _ number: UInt8, _ content: [UInt8]) -> [UInt8] {
+        let kept = content.prefix(0x7FFF)
+        return [0x1C, record, number] + .number(kept.count, length: 2, littleEndian: false) + kept
+    }
+
+    /// The longest beginning of so many bytes that ends with a whole character.
+    private static func cut(_ text: String, to limit: Int) -> [UInt8] {
+        var rest = text[...]
+        while rest.utf8.count > limit { rest.removeLast() }
+        return Array(rest.utf8)
+    }
+
     private static let numbers: [MetadataKind: Set<UInt8>] = [
         .copyright: [116], .creator: [80, 85, 110, 115], .description: [5, 105, 120], .dates: [55, 62],
         .gps: [90, 92, 95, 100, 101], .keywords: [25],
@@ -25,7 +68,7 @@ enum IPTCRules {
     static func properties(of records: [UInt8]) -> [XMPProperty] {
         let all = datasets(of: records)
         // Without the mark for UTF-8, most writers use Latin-1, and some UTF-8.
-        let isUTF8 = all.contains { $0.record == 1 && $0.number == 90 && $0.content.elementsEqual([0x1B, 0x25, 0x47]) }
+        let isUTF8 = isUTF8(all)
         return names.compactMap { number, name, kind in
             let texts = all.filter { $0.record == 2 && $0.number == number }.map { text($0.content, isUTF8: isUTF8) }
                 .filter { !$0.isEmpty }
@@ -52,21 +95,12 @@ enum IPTCRules {
 
     /// A text escaped for XML, without characters that XML cannot contain.
     private static func text(_ content: ArraySlice<UInt8>, isUTF8: Bool) -> [UInt8] {
+        XMPProperty.escaped(string(content, isUTF8: isUTF8))
+    }
+
+    private static func string(_ content: ArraySlice<UInt8>, isUTF8: Bool) -> String {
         let latin = String(String.UnicodeScalarView(content.map { Unicode.Scalar($0) }))
-        let words =
-            isUTF8 ? String(decoding: content, as: UTF8.self) : String(validating: content, as: UTF8.self) ?? latin
-        var result: [UInt8] = []
-        for scalar in words.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;".utf8
-            case "<": result += "&lt;".utf8
-            case ">": result += "&gt;".utf8
-            case _ where scalar.value < 0x20 && !"\t\n\r".unicodeScalars.contains(scalar): break
-            case "\u{FFFE}", "\u{FFFF}": break
-            default: result += String(scalar).utf8
-            }
-        }
-        return result
+        return isUTF8 ? String(decoding: content, as: UTF8.self) : String(validating: content, as: UTF8.self) ?? latin
     }
 
     /// A date such as `2026-11-24` from `20261124`. Other texts stay as they are: a cut within a letter would damage them.

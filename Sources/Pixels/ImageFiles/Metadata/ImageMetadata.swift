@@ -90,24 +90,33 @@ extension ImageMetadata {
     ///
     /// - Parameter holdsIPTC: whether the output can contain IPTC records. If not, their properties are added to the XMP
     ///   packet where it lacks them.
-    package func carried(by policy: MetadataPolicy, shape: ImageShape, holdsIPTC: Bool = true) -> ImageMetadata {
+    /// - Parameter texts: what the output says in any case.
+    package func carried(
+        by policy: MetadataPolicy, setting texts: MetadataTexts? = nil, shape: ImageShape, holdsIPTC: Bool = true
+    ) -> ImageMetadata {
         let kinds = policy.kinds
         func isWanted(_ kind: MetadataKind) -> Bool { kinds?.contains(kind) ?? true }
         var result = ImageMetadata(animation: animation, isConverted: isConverted)
         if isWanted(.icc), let icc, ICCProfile(icc.bytes)?.fits(shape.layout) ?? false { result.icc = icc }
         if isWanted(.resolution) { result.resolution = resolution }
-        result.exif = exif.flatMap {
-            ExifRules.apply(
-                to: $0.bytes, shape: shape, resolution: result.resolution, kinds: kinds, isConverted: isConverted)
-        }.map(Blob.init)
-        let records = iptc.flatMap { IPTCRules.apply(to: $0.bytes, kinds: kinds) }
+        result.exif = ExifRules.apply(
+            to: exif?.bytes, shape: shape, resolution: result.resolution, kinds: kinds, isConverted: isConverted,
+            setting: texts
+        ).map(Blob.init)
+        let kept = iptc.flatMap { IPTCRules.apply(to: $0.bytes, kinds: kinds) }
+        let records = texts.map { IPTCRules.setting($0, in: kept ?? []) } ?? kept
         if holdsIPTC { result.iptc = records.map(Blob.init) }
-        let properties = holdsIPTC ? [] : records.map(IPTCRules.properties) ?? []
+        let own = texts?.properties ?? []
+        let names = Set(own.map(\.name))
+        let others = holdsIPTC ? [] : kept.map(IPTCRules.properties) ?? []
+        let properties = own + others.filter { !names.contains($0.name) }
         let packet = xmp.flatMap {
-            XMPRules.apply(to: $0.bytes, kinds: kinds, isConverted: isConverted, adding: properties)
+            XMPRules.apply(
+                to: $0.bytes, kinds: kinds, isConverted: isConverted, adding: properties, replacing: texts)
         }
         result.xmp = (packet ?? properties.packet).map(Blob.init)
-        result.texts = texts.compactMap { $0.carried(by: kinds) }
+        let replaced = Set((texts?.fields ?? []).flatMap(\.pngKeywords))
+        result.texts = self.texts.filter { !replaced.contains($0.keyword) }.compactMap { $0.carried(by: kinds) }
         return result
     }
 }

@@ -36,11 +36,16 @@ enum XMPRules {
     ///   - kinds: the requested kinds; nil for all.
     ///   - isConverted: whether the pixels were converted to sRGB.
     ///   - more: properties that are added where the packet lacks them.
+    ///   - texts: the packet loses all properties with their meanings.
     static func apply(
-        to packet: [UInt8], kinds: Set<MetadataKind>?, isConverted: Bool, adding more: [XMPProperty] = []
+        to packet: [UInt8], kinds: Set<MetadataKind>?, isConverted: Bool, adding more: [XMPProperty] = [],
+        replacing texts: MetadataTexts? = nil
     ) -> [UInt8]? {
         guard String(validating: packet, as: UTF8.self) != nil else { return nil }
-        let unwanted = isConverted ? pictures.union(geometry).union(color) : pictures.union(geometry)
+        let replaced = (texts?.fields ?? []).flatMap(\.synonyms).map {
+            Property(namespace: $0.namespace, name: $0.name)
+        }
+        let unwanted = pictures.union(geometry).union(isConverted ? color : []).union(replaced)
         do throws(XMLScanner.MalformedError) {
             let tokens = try tokens(of: packet)
             let prefixes = prefixes(in: tokens, of: packet)
@@ -194,6 +199,22 @@ struct XMPProperty: Hashable {
     ]
 
     static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+    /// A text escaped for an element's content, without characters that XML cannot contain.
+    static func escaped(_ text: String) -> [UInt8] {
+        var result: [UInt8] = []
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;".utf8
+            case "<": result += "&lt;".utf8
+            case ">": result += "&gt;".utf8
+            case _ where scalar.value < 0x20 && !"\t\n\r".unicodeScalars.contains(scalar): break
+            case "\u{FFFE}", "\u{FFFF}": break
+            default: result += String(scalar).utf8
+            }
+        }
+        return result
+    }
 }
 
 extension [XMPProperty] {
