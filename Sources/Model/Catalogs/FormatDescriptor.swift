@@ -17,6 +17,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
     /// The sample formats that can be written. Others are converted to the widest of these.
     public let sampleFormats: [SampleFormat]
     public let holdsAlpha: Bool
+    /// Whether files have a place for a copyright and other texts.
+    public let holdsTexts: Bool
     /// The unit of the times of an animation's frames, in milliseconds. Nil if the format holds no animations.
     public let frameTime: Int?
     /// True if an output is a folder. Its path has no extension, and it contains a file of that name.
@@ -29,7 +31,7 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
 
     public init(
         name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
-        sampleFormats: [SampleFormat], holdsAlpha: Bool, frameTime: Int? = nil, isFolder: Bool = false,
+        sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsTexts: Bool = true, frameTime: Int? = nil, isFolder: Bool = false,
         isLossless: Bool, largestSide: Int,
         options: [ParameterDescriptor]
     ) {
@@ -40,6 +42,7 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
         self.streams = streams
         self.sampleFormats = sampleFormats
         self.holdsAlpha = holdsAlpha
+        self.holdsTexts = holdsTexts
         self.frameTime = frameTime
         self.isFolder = isFolder
         self.isLossless = isLossless

@@ -121,6 +121,10 @@ extension TaskRunner {
                 "\(task.input.path): \(format.title) has no samples for 'depth: \(depth.rawValue)'; it has \(known), and TIFF "
                     + "has all")
         }
+        guard branch.spec.save.texts == nil || format.descriptor.holdsTexts else {
+            throw TaskFailure(
+                .value, "\(task.input.path): \(format.title) has no place for the texts of 'set'; take another format")
+        }
         let (width, height) = (shown.width, shown.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(

@@ -171,6 +171,17 @@ import Testing
         #expect(messages.contains("error: ") && messages.contains(message), "\(messages)")
     }
 
+    @Test func `texts need a format that has a place for them`() {
+        #expect(
+            Reading.job("output: out/{stem}.webp\nsave: {set: {title: Boats}}").messages
+                == """
+                job.yaml:2:13: error: webp has no place for the texts of 'set'
+                2 | save: {set: {title: Boats}}
+                  |             ^^^^^^^^^^^^^^
+                  = jpeg, png and tiff have one; or leave 'set' out
+                """)
+    }
+
     @Test func `a text that is too long is refused`() {
         let messages = Reading.job("save: {set: {title: \(String(repeating: "a", count: 2001))}}").messages
         #expect(messages.contains("it has 2001 bytes, and 2000 fit"), "\(messages)")

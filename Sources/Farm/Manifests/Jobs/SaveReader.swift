@@ -17,6 +17,12 @@ struct SaveReader {
             let precision = reader.value("precision", .choice, default: ChainPrecision.auto)
             let depth = depth(from: &reader, dither: dither, log: log)
             let texts = reader.optional("set", .texts)
+            if texts != nil, case .known(let format) = format, !format.holdsTexts,
+                let span = reader.mapping["set"]?.span
+            {
+                let holders = catalog.formats.filter { $0.canWrite && $0.holdsTexts }.map(\.name)
+                log.error(.job(.noPlaceForTexts(format: format.name, holders: holders)), at: span)
+            }
             let values = formatValues(from: &reader, log: log)
             reader.finish(aliases: Self.aliases, explaining: optionOfOtherFormat)
             return SaveOptions(

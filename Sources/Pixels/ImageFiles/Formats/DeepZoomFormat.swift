@@ -15,6 +15,7 @@ package struct DeepZoomFormat: ImageFormat {
 
     package let descriptor = FormatDescriptor(
         name: "dzi", extensions: ["dzi"], canRead: false, canWrite: true, sampleFormats: [.u8], holdsAlpha: false,
+        holdsTexts: false,
         isFolder: true, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [
             ParameterDescriptor(

@@ -12,7 +12,7 @@ package struct GIFFormat: ImageFormat {
 
     package let descriptor = FormatDescriptor(
         name: "gif", extensions: ["gif"], canRead: true, canWrite: true, sampleFormats: [.u8],
-        holdsAlpha: true, frameTime: 10, isLossless: false, largestSide: 65535,
+        holdsAlpha: true, holdsTexts: false, frameTime: 10, isLossless: false, largestSide: 65535,
         options: [
             ParameterDescriptor(
                 "colors", .integer(minimum: 2, maximum: 256), fallback: .integer(256),

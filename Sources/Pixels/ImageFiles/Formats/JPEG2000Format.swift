@@ -15,7 +15,7 @@ package struct JPEG2000Format: ImageFormat {
     package let descriptor = FormatDescriptor(
         name: "jp2", extensions: ["jp2", "j2k", "jpc", "j2c", "jpt"], canRead: true, canWrite: true, streams: .no,
         sampleFormats: [.u8, .u16],
-        holdsAlpha: true, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
+        holdsAlpha: true, holdsTexts: false, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60),

@@ -14,7 +14,7 @@ package struct JPEGXLFormat: ImageFormat {
     package let descriptor = FormatDescriptor(
         name: "jxl", extensions: ["jxl"], canRead: true, canWrite: true, streams: .no,
         sampleFormats: [.u8, .u16],
-        holdsAlpha: true, isLossless: false, largestSide: 1 << 30,
+        holdsAlpha: true, holdsTexts: false, isLossless: false, largestSide: 1 << 30,
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),

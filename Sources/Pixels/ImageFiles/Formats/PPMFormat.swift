@@ -11,7 +11,7 @@ package struct PPMFormat: ImageFormat {
 
     package let descriptor = FormatDescriptor(
         name: "ppm", extensions: ["ppm", "pnm"], canRead: true, canWrite: true,
-        sampleFormats: [.u8, .u16], holdsAlpha: false, isLossless: true,
+        sampleFormats: [.u8, .u16], holdsAlpha: false, holdsTexts: false, isLossless: true,
         largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [])
 

@@ -50,6 +50,7 @@ package enum JobProblem: Hashable, Sendable {
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
     case ditheredDepth(String)
+    case noPlaceForTexts(format: String, holders: [String])
     case impossibleExpectation(least: Int, most: Int)
     case depthOfOtherFormat(String, format: String, known: [String])
     /// One kind of metadata instead of a word for all, or a list.
@@ -139,6 +140,10 @@ extension JobProblem {
             Words(
                 "'at_most: \(most)' is below 'at_least: \(least)': no number of pictures is both",
                 remedy: "write the larger number as 'at_most'")
+        case .noPlaceForTexts(let format, let holders):
+            Words(
+                "\(format) has no place for the texts of 'set'",
+                remedy: "\(holders.enumeration) have one; or leave 'set' out")
         case .ditheredDepth(let depth):
             Words(
                 "'depth: \(depth)' does not go with 'dither', which makes 8 bits of finer samples",
