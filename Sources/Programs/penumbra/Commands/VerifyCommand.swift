@@ -3,6 +3,7 @@ import Coordination
 import JobModel
 import Planning
 import RenderFarm
+import Runs
 import Settings
 
 struct VerifyCommand: AsyncParsableCommand {
