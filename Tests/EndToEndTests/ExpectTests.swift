@@ -58,9 +58,9 @@ import Testing
 
     @Test func `a number that no job can have is an error of the manifest`() async throws {
         for (expect, message) in [
-            ("0", "'expect' is 0"), ("many", "expect"),
+            ("0", "'expect' cannot be 0"), ("many", "expect"),
             ("{at_least: 5, at_most: 4}", "'at_most: 4' is below 'at_least: 5'"),
-            ("{loss: 10}", "loss"), ("{loss: 101%}", "'loss' is 101%"), ("{min: 3}", "at_least"),
+            ("{loss: 10}", "loss"), ("{loss: 101%}", "'loss' cannot be 101%"), ("{min: 3}", "at_least"),
         ] {
             let result = try await run(expect)
             #expect(result.code == 65)

@@ -91,7 +91,7 @@ import Testing
             let lines = filters.isEmpty ? "" : "  " + filters.replacing("      - ", with: "  - ") + "\n"
             try workspace.write(
                 "job: one\ninputs: photos/*\nexisting: overwrite\nfilters:\n  - gaussian: {radius: 2}\n\(lines)"
-                    + "output: one/{stem}-\(name).png\n",
+                    + "output: one/{stem}-\(name).png\nsave: {precision: input}\n",
                 to: "one.yaml")
             let one = try await run("one.yaml")
             #expect(one.code == 0, "\(one.errors)")

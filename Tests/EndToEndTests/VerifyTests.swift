@@ -68,7 +68,8 @@ import Testing
     }
 
     @Test func `damaged and missing outputs are made again, and nothing else`() async throws {
-        let before = try workspace.contents(below: "out")
+        let names = ["out/a.png", "out/b.png", "out/c.png"]
+        let before = try names.map { try workspace.read($0) }
         try workspace.corrupt("out/a.png", .truncated(at: 100))
         try workspace.remove("out/b.png")
         let whole = try workspace.modified("out/c.png")
@@ -76,7 +77,7 @@ import Testing
         #expect(result.code == 0, "\(result.errors)")
         #expect(result.output.hasSuffix("repaired 2 outputs\n"), "\(result.output)")
         #expect(result.errors.contains("out/a.png: truncated") && result.errors.contains("out/b.png: missing"))
-        for name in ["out/a.png", "out/b.png", "out/c.png"] { #expect(try workspace.read(name) == before[name]) }
+        #expect(try names.map { try workspace.read($0) } == before)
         #expect(try workspace.modified("out/c.png") == whole)
         let again = try await verify("job.yaml", "--repair")
         #expect(again.code == 0 && counts(again) == "verified 3 outputs: 3 as published")
@@ -95,7 +96,7 @@ import Testing
         #expect(!workspace.exists("out/b.png"))
         let json = try await verify("out", "--repair", "--json")
         #expect(json.code == 1)
-        #expect(json.output.contains(#"{"event":"repair","repaired":0,"damaged":1}"#), "\(json.output)")
+        #expect(json.output.contains(#"{"damaged":1,"event":"repair","repaired":0}"#), "\(json.output)")
     }
 
     @Test func `a job whose manifest is gone or wrong costs its own outputs`() async throws {

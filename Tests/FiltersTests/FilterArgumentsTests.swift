@@ -21,8 +21,9 @@ struct FilterArgumentsTests {
     }
 
     private static let names =
-        "backdrop, bilateral, box, crop, crossfade, disc, flatten, flip, gaussian, material, median, motion, move, "
-        + "overlay, resize, rotate, sharpen, spin, thumbnail, variable, zoom"
+        "backdrop, bilateral, box, crop, crossfade, disc, flatten, flip, gaussian, hue, levels, lut, material, median, "
+        + "motion, move, overlay, perspective, resize, rotate, sharpen, spin, straighten, thumbnail, variable, "
+        + "white-balance, zoom"
     private static let refused: [(String, [String: ParameterValue], String)] = [
         (
             "gausian", [:],
@@ -94,9 +95,9 @@ struct FilterArgumentsTests {
         let descriptors = FilterRegistry.builtIn.descriptors
         #expect(
             descriptors.map(\.name) == [
-                "backdrop", "bilateral", "box", "crop", "crossfade", "disc", "flatten", "flip", "gaussian", "material",
-                "median", "motion", "move", "overlay", "resize", "rotate", "sharpen", "spin", "thumbnail", "variable",
-                "zoom",
+                "backdrop", "bilateral", "box", "crop", "crossfade", "disc", "flatten", "flip", "gaussian", "hue",
+                "levels", "lut", "material", "median", "motion", "move", "overlay", "perspective", "resize", "rotate",
+                "sharpen", "spin", "straighten", "thumbnail", "variable", "white-balance", "zoom",
             ])
         func parameters(_ name: String) -> [ParameterDescriptor] {
             descriptors.first { $0.name == name }?.parameters ?? []
@@ -114,8 +115,9 @@ struct FilterArgumentsTests {
         }
         #expect(
             required == [
-                "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "move.picture", "move.path",
-                "overlay.picture", "resize.size", "rotate.angle", "thumbnail.size",
+                "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "lut.file", "move.picture",
+                "move.path", "overlay.picture", "perspective.corners", "resize.size", "rotate.angle",
+                "straighten.angle", "thumbnail.size", "white-balance.neutral",
             ])
     }
 }

@@ -51,7 +51,13 @@ import Testing
     @Test func `--set gets keys with single values, those of blocks too`() {
         #expect(CompletionWords.keys(from: "ret") == ["retries="])
         #expect(CompletionWords.keys(from: "slurm.ti") == ["slurm.time="])
-        #expect(CompletionWords.keys(from: "save") == ["save.metadata=", "save.background=", "save.dither="])
+        #expect(
+            CompletionWords.keys(from: "save") == [
+                "save.metadata=", "save.background=", "save.dither=", "save.precision=", "save.depth=",
+                "save.set.copyright=", "save.set.creator=", "save.set.title=", "save.set.description=",
+                "save.set.credit=",
+                "save.set.keywords=",
+            ])
         #expect(CompletionWords.keys(from: "outputs") == [])
         #expect(CompletionWords.keys(from: "filters") == [])
     }

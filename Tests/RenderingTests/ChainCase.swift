@@ -18,7 +18,8 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
     /// Whether no stream can render it.
     var needsLastRowsFirst: Bool {
         invocations.contains { filter in
-            filter.filter == "rotate" || filter.values["axis"] == .word("vertical")
+            ["rotate", "straighten", "perspective"].contains(filter.filter)
+                || filter.values["axis"] == .word("vertical")
                 || filter.values["edge"] == .word("wrap") && testDescription != "gaussian {9, 0} wrap"
         }
     }
@@ -124,6 +125,12 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
         ChainCase("right", [.gaussian(2), .rotate(.word("right")), .gaussian(x: 5, y: 0)]),
         ChainCase("left, half", [.rotate(.word("left")), .rotate(.word("half"))]),
         ChainCase("33°", [.rotate(.number(33)), .gaussian(2)]),
+        ChainCase("straightened", [.gaussian(2), straighten(3.3, [:])]),
+        ChainCase(
+            "straightened by Lanczos, of the same shape",
+            [straighten(-8, ["kernel": .word("lanczos3"), "shape": .word("same")])]),
+        ChainCase("perspective", [perspective([:]), .gaussian(1)]),
+        ChainCase("perspective by Lanczos", [perspective(["kernel": .word("lanczos3"), "aspect": .number(2.5)])]),
         ChainCase("-100° on blue", [.thumbnail("40"), .rotate(.number(-100), ["background": blue])]),
         ChainCase(
             "flattened", [.gaussian(2, expand), FilterInvocation(filter: "flatten", values: ["background": blue])]),
@@ -131,6 +138,19 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
 
     private static let linear = ParameterValue.word("linear")
     private static let blue = ParameterValue.color(red: 20, green: 40, blue: 200, alpha: 255)
+
+    private static func straighten(_ angle: Double, _ values: [String: ParameterValue]) -> FilterInvocation {
+        FilterInvocation(filter: "straighten", values: values.merging(["angle": .number(angle)]) { $1 })
+    }
+
+    private static func perspective(_ values: [String: ParameterValue]) -> FilterInvocation {
+        let corners: [(Double, Double)] = [(8, 12), (85, 4), (97, 92), (-3, 80)]
+        return FilterInvocation(
+            filter: "perspective",
+            values: values.merging(["corners": .path(corners.map { Point(x: .percent($0.0), y: .percent($0.1)) })]) {
+                $1
+            })
+    }
 
     private static func flip(_ axis: String) -> FilterInvocation {
         FilterInvocation(filter: "flip", values: ["axis": .word(axis)])

@@ -63,8 +63,8 @@ struct ChainTests {
         #expect(
             error?.description
                 == "unknown filter 'sepia'; there are backdrop, bilateral, box, crop, crossfade, disc, flatten, "
-                + "flip, gaussian, hue, levels, lut, material, median, motion, move, overlay, resize, rotate, sharpen, spin, "
-                + "thumbnail, variable, white-balance, zoom"
+                + "flip, gaussian, hue, levels, lut, material, median, motion, move, overlay, perspective, resize, rotate, "
+                + "sharpen, spin, straighten, thumbnail, variable, white-balance, zoom"
         )
     }
 

@@ -34,8 +34,8 @@ extension ChainPrecision: DescribedChoice {
     package var sentence: String {
         switch self {
         case .auto:
-            "Like `input`. But if a job has one output and at least two filters that compute colours, they give each "
-                + "other 16 bits instead of 8, if Penumbra estimates that a picture takes at most 15 % longer."
+            "Like `input`. But if an output has at least two filters that compute colours, they give each other 16 bits "
+                + "instead of 8, if Penumbra estimates that the picture takes at most 15 % longer."
         case .input:
             "Filters compute with the samples of the picture's file. If `depth` or `dither` needs finer ones, they compute "
                 + "with those."

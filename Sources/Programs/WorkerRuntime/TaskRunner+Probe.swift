@@ -139,7 +139,8 @@ extension TaskRunner {
         let (input, output) = (stage.input, stage.output)
         guard !output.isEmpty else {
             throw TaskFailure(
-                .value, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
+                .value,
+                "\(task.input.path): 'crop' or 'perspective' keeps nothing of \(input.width) × \(input.height) pixels")
         }
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(

@@ -39,20 +39,30 @@ import Testing
 
     @Test(arguments: [
         ("filters: [invert]", ChainPrecision.input), ("filters: [invert, gaussian]", .auto),
-        ("filters: [invert, gaussian]\nsave: {depth: 16}", .auto),
+        ("filters: [invert, gaussian]\nsave: {depth: 8}", .auto),
         ("filters: [invert, gaussian]\nsave: {precision: input}", .input),
         ("filters: [invert]\nsave: {precision: auto}", .input), ("filters: [invert]\nsave: {precision: 8}", .u8),
         ("filters: [invert, gaussian]\nsave: {precision: float}", .f32),
-        ("filters: [invert]\noutputs: [{path: '{stem}.png', filters: [gaussian]}]", .auto),
-        (
-            "filters: [invert]\noutputs: [{path: '{stem}.png', filters: [gaussian]}, {path: '{stem}.jpg'}]",
-            .input
-        ),
     ])
-    func `the precision of a chain is decided for the only output of several filters`(
+    func `the precision of an output with several filters is decided for each picture`(
         keys: String, precision: ChainPrecision
     ) throws {
         #expect(try #require(Reading.job(keys).job).outputs[0].save.precision == precision)
+    }
+
+    @Test func `in a list of outputs, each has the samples of its input, unless it names others`() throws {
+        let text = """
+            job: a
+            inputs: '*.jpg'
+            filters: [invert]
+            outputs:
+              - {path: 'a-{stem}.png', filters: [gaussian]}
+              - {path: 'b-{stem}.png', filters: [gaussian], save: {compression: 3}}
+              - {path: 'c-{stem}.png', filters: [gaussian], save: {precision: auto}}
+
+            """
+        let job = try #require(Reading(text).job)
+        #expect(job.outputs.map(\.save.precision) == [.input, .input, .auto])
     }
 
     @Test func `options are those of the output's format`() {

@@ -163,7 +163,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{title: ''}", "'title' is empty"), ("{title: [a, b]}", "'title'"), ("{keywords: []}", "'keywords' is empty"),
+        ("{title: ''}", "'title' is empty"), ("{title: [a, b]}", "'title'"),
+        ("{keywords: []}", "'keywords' is an empty list"),
         ("{author: Ann}", "'set' has no text 'author'"), ("Ann", "'set'"),
     ])
     func `texts that no picture can have are refused`(value: String, message: String) {

@@ -88,7 +88,9 @@ enum JobKeys {
             "Whether filters compute with 16 bits, and a fine pattern hides the steps of smooth colours in 8 bits.",
             .boolean, fallback: false),
         JobKey(
-            "precision", choices(ChainPrecision.words), "The samples that filters give each other.",
+            "precision", choices(ChainPrecision.words),
+            "The samples that filters give each other. In a list of 'outputs', 'input' counts if there is none, because several "
+                + "precisions need several decodings of a picture.",
             depths(ChainPrecision.allCases.map(\.rawValue)), fallback: "auto", choices: ChainPrecision.words),
         JobKey(
             "depth", choices(OutputDepth.words), "The samples of the output's file.",

@@ -42,7 +42,7 @@ struct JobTyper {
             policies.chooseSRGB(reader, log, refusing: .colorsKeepColors(parameter))
         }
         checkNames(of: outputs, inputs: inputs, at: reader)
-        let saved = outputs.map { Self.decided($0.job, after: chain, isOnly: outputs.count == 1) }
+        let saved = outputs.map { Self.decided($0.job, after: chain) }
         var job = policies.job(
             JobSpec(
                 name: name, summary: summary, manifestPath: manifestPath, folder: Self.folder(of: manifestPath),
@@ -51,10 +51,9 @@ struct JobTyper {
         return job
     }
 
-    /// An output whose filters need no choice of their samples keeps the recipe that it had before there was one. With several
-    /// outputs, each choice could need a decoding of its own, which costs more than it may.
-    private static func decided(_ output: JobOutput, after chain: [FilterInvocation], isOnly: Bool) -> JobOutput {
-        guard output.save.precision == .auto, !isOnly || chain.count + output.ownChain.count < 2 else { return output }
+    /// An output with one filter has no choice, and keeps the recipe that it had before there was one.
+    private static func decided(_ output: JobOutput, after chain: [FilterInvocation]) -> JobOutput {
+        guard output.save.precision == .auto, chain.count + output.ownChain.count < 2 else { return output }
         var output = output
         output.save.precision = .input
         return output

@@ -134,10 +134,15 @@ struct OutputsReader {
     ) -> Output? {
         let span = reader.mapping[path]?.span ?? reader.span
         let output = reader.required(path, OutputReader(catalog: catalog).output, example: "out/{stem}.png")
-        let save = reader.optional("save", SaveReader(catalog: catalog, format: output?.format ?? .unknown).options)
+        // Several outputs share one decoding. If each could choose its samples, a picture could be decoded again for some.
+        let precision: ChainPrecision = path == "output" ? .auto : .input
+        let save = reader.optional(
+            "save",
+            SaveReader(catalog: catalog, format: output?.format ?? .unknown, usualPrecision: precision).options)
         return output.map {
             Output(
-                job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveReader.usual), format: $0.format,
+                job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveOptions(precision: precision)),
+                format: $0.format,
                 span: span)
         }
     }

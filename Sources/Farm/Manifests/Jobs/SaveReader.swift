@@ -5,6 +5,8 @@ import JobModel
 struct SaveReader {
     let catalog: Catalog
     let format: OutputReader.Format
+    /// What an output has that names no precision.
+    let usualPrecision: ChainPrecision
 
     static let generalKeys = ["metadata", "background", "dither", "precision", "depth", "set"]
 
@@ -14,7 +16,7 @@ struct SaveReader {
             let metadata = reader.value("metadata", .metadata, default: .keep)
             let background = reader.value("background", .background, default: [255, 255, 255])
             let dither = reader.value("dither", .boolean, default: false)
-            let precision = reader.value("precision", .choice, default: ChainPrecision.auto)
+            let precision = reader.value("precision", .choice, default: usualPrecision)
             let depth = depth(from: &reader, dither: dither, log: log)
             let texts = reader.optional("set", .texts)
             if texts != nil, case .known(let format) = format, !format.holdsTexts,
@@ -31,14 +33,11 @@ struct SaveReader {
         }
     }
 
-    /// The options of an output without `save:`.
-    static let usual = SaveOptions(precision: .auto)
-
     private func depth(from reader: inout MappingReader, dither: Bool, log: DiagnosticLog) -> OutputDepth {
         let depth = reader.value("depth", .choice, default: OutputDepth.input)
         guard let samples = depth.samples, let span = reader.mapping["depth"]?.span else { return depth }
         if dither, samples != .u8 { log.error(.job(.ditheredDepth(depth.rawValue)), at: span) }
-        if case .known(let format) = format, !format.sampleFormats.contains(samples) {
+        if !(dither && samples != .u8), case .known(let format) = format, !format.sampleFormats.contains(samples) {
             log.error(
                 .job(
                     .depthOfOtherFormat(

@@ -26,5 +26,7 @@ package enum BuiltInFilters {
         RotateFilter.entry,
         FlipFilter.entry,
         FlattenFilter.entry,
+        StraightenFilter.entry,
+        PerspectiveFilter.entry,
     ]
 }

@@ -1,0 +1,129 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `perspective`: makes a rectangle of four corners, such as those of a page, a sign or a façade.
+package struct PerspectiveFilter: Filter {
+    private let corners: [Point]
+    /// Width by height of the output; nil for what the corners tell.
+    private let aspect: Double?
+    private let kernel: Warp.Kernel
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "perspective", kind: .geometry,
+            summary: "Makes a rectangle of four corners, such as those of a page that was photographed at an angle",
+            renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "corners", .path,
+                    summary: "Sets the corners in the picture: top left, top right, bottom right, bottom left",
+                    requiredLike: "[{x: 10%, y: 5%}, {x: 90%, y: 8%}, {x: 95%, y: 96%}, {x: 4%, y: 92%}]"),
+                ParameterDescriptor(
+                    "aspect", .number(minimum: 0.01, maximum: 100),
+                    summary:
+                        "Sets width by height of the output, such as 0.7071 for a page of A4. By default the longer of two "
+                        + "opposite sides counts"),
+                ParameterDescriptor(
+                    "kernel", .choice(Warp.Kernel.allCases.map(\.rawValue)), fallback: .word("catmull-rom"),
+                    summary: "Chooses the interpolation. 'lanczos3' is sharper and slower"),
+            ]),
+        make: { try PerspectiveFilter($0) })
+
+    private init(_ arguments: FilterArguments) throws(FilterError) {
+        corners = try arguments.path("corners")
+        aspect = try arguments.optionalNumber("aspect")
+        kernel = Warp.Kernel(rawValue: try arguments.word("kernel")) ?? .catmullRom
+        guard corners.count == 4 else {
+            throw FilterError(
+                filter: "perspective",
+                problem: .failed(reason: "'corners' has \(corners.count) places, and a rectangle has four corners"))
+        }
+        // If all places are in one unit, all pictures are alike.
+        let isPercent = corners.flatMap { [$0.x, $0.y] }.map { if case .percent = $0 { true } else { false } }
+        let square = PixelRect(x: 0, y: 0, width: 1000, height: 1000)
+        let isUsual = isPercent == Array(repeating: true, count: 8)
+        let own = places(in: square)
+        guard
+            Set(isPercent).count > 1 || Self.projection(of: own, 1, 1) != nil,
+            !isUsual || own.allSatisfy({ Self.isNear($0, square) })
+        else {
+            throw FilterError(
+                filter: "perspective",
+                problem: .failed(
+                    reason:
+                        "'corners' make no picture; give top left, top right, bottom right and bottom left, in this order, and "
+                        + "none far outside of the picture"))
+        }
+    }
+
+    package var isIdentity: Bool { false }
+    package var edge: Edge { .clamp }
+    package var halo: Halo { .none }
+
+    /// How many times the picture's sides a corner may lie outside of it.
+    private static let farthest = 1.0
+
+    private func places(in input: PixelRect) -> [(x: Double, y: Double)] {
+        corners.map { ($0.x.coordinate(along: input.columns), $0.y.coordinate(along: input.rows)) }
+    }
+
+    private static func projection(
+        of places: [(x: Double, y: Double)], _ width: Double, _ height: Double
+    ) -> Projection? {
+        Projection(rectangle: width, height, to: places)
+    }
+
+    /// Empty if the corners make no picture, or if one lies far outside.
+    package func extent(of input: PixelRect) -> PixelRect {
+        guard !input.isEmpty else { return input }
+        let places = places(in: input)
+        func length(_ a: Int, _ b: Int) -> Double {
+            let (dx, dy) = (places[b].x - places[a].x, places[b].y - places[a].y)
+            return (dx * dx + dy * dy).squareRoot()
+        }
+        guard Self.projection(of: places, 1, 1) != nil, places.allSatisfy({ Self.isNear($0, input) }) else {
+            return .empty
+        }
+        var (width, height) = (max(length(0, 1), length(3, 2)), max(length(0, 3), length(1, 2)))
+        if let aspect {
+            // The output has as many pixels along one side as the corners tell, and more along the other.
+            (width, height) = width / height < aspect ? (height * aspect, height) : (width, width / aspect)
+        }
+        func side(_ value: Double) -> Int { max(1, Int(min(value, 1e8).rounded())) }
+        return PixelRect(x: 0, y: 0, width: side(width), height: side(height))
+    }
+
+    private static func isNear(_ place: (x: Double, y: Double), _ input: PixelRect) -> Bool {
+        let (width, height) = (Double(input.width), Double(input.height))
+        let (x, y) = (place.x - Double(input.x), place.y - Double(input.y))
+        return x >= -farthest * width && x <= (1 + farthest) * width && y >= -farthest * height
+            && y <= (1 + farthest) * height
+    }
+
+    private func warp(_ input: PixelRect) -> Warp? {
+        let output = extent(of: input)
+        return Self.projection(of: places(in: input), Double(output.width), Double(output.height)).map {
+            Warp($0, kernel)
+        }
+    }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        let nothing = PixelRect(x: input.x, y: input.y, width: 0, height: 0)
+        guard !output.isEmpty, !input.isEmpty else { return nothing }
+        return warp(input)?.needed(for: output) ?? nothing
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
+    package func isRowLocal(in input: PixelRect) -> Bool { false }
+    package var isEven: Bool { false }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        (kernel == .catmullRom ? 60 : 110) * Double(layout.channels)
+    }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        warp(source.extent)?.render(source.pixels, into: &destination)
+    }
+}
