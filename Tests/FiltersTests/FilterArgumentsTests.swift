@@ -21,8 +21,8 @@ struct FilterArgumentsTests {
     }
 
     private static let names =
-        "backdrop, bilateral, box, crop, crossfade, disc, flatten, flip, gaussian, hue, levels, lut, material, median, "
-        + "motion, move, overlay, perspective, resize, rotate, sharpen, spin, straighten, thumbnail, variable, "
+        "backdrop, bilateral, box, clarity, crop, crossfade, disc, flatten, flip, gaussian, hue, levels, lut, material, median, "
+        + "motion, move, overlay, perspective, resize, rotate, shadows-highlights, sharpen, spin, straighten, thumbnail, variable, "
         + "white-balance, zoom"
     private static let refused: [(String, [String: ParameterValue], String)] = [
         (
@@ -95,9 +95,10 @@ struct FilterArgumentsTests {
         let descriptors = FilterRegistry.builtIn.descriptors
         #expect(
             descriptors.map(\.name) == [
-                "backdrop", "bilateral", "box", "crop", "crossfade", "disc", "flatten", "flip", "gaussian", "hue",
+                "backdrop", "bilateral", "box", "clarity", "crop", "crossfade", "disc", "flatten", "flip", "gaussian",
+                "hue",
                 "levels", "lut", "material", "median", "motion", "move", "overlay", "perspective", "resize", "rotate",
-                "sharpen", "spin", "straighten", "thumbnail", "variable", "white-balance", "zoom",
+                "shadows-highlights", "sharpen", "spin", "straighten", "thumbnail", "variable", "white-balance", "zoom",
             ])
         func parameters(_ name: String) -> [ParameterDescriptor] {
             descriptors.first { $0.name == name }?.parameters ?? []

@@ -31,6 +31,10 @@ extension ChainCase {
             masked("spin", ["angle": .number(25)]), masked("bilateral", ["radius": .number(1.5)]),
             masked("material", ["radius": .number(3)]),
             masked("levels", ["gamma": .number(1.7), "black": .number(12)], light: [:]),
+            masked(
+                "shadows-highlights", ["shadows": .number(80), "highlights": .number(-60), "radius": .number(3)],
+                light: [:]),
+            masked("clarity", ["amount": .number(90), "radius": .number(2)], light: [:]),
             masked("hue", ["angle": .number(70)], light: [:]), masked("lut", ["file": mask], light: [:]),
             masked(
                 "white-balance", ["neutral": .color(red: 200, green: 170, blue: 120, alpha: 255)], light: [:]),

@@ -41,6 +41,15 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("variable 4 expand", [.variable(4, "linear", expand)]),
             ChainCase("levels", [FilterInvocation(filter: "levels", values: ["gamma": .number(0.6)])]),
             ChainCase("hue", [FilterInvocation(filter: "hue", values: ["angle": .number(-100)])]),
+            ChainCase(
+                "shadows and highlights",
+                [
+                    FilterInvocation(
+                        filter: "shadows-highlights", values: ["shadows": .number(70), "radius": .number(4)])
+                ]),
+            ChainCase(
+                "clarity",
+                [FilterInvocation(filter: "clarity", values: ["amount": .number(-50), "radius": .number(6)])]),
             ChainCase("lut", [FilterInvocation(filter: "lut", values: ["file": mask])]),
             ChainCase(
                 "white balance",

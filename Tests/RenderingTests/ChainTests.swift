@@ -62,9 +62,9 @@ struct ChainTests {
         }
         #expect(
             error?.description
-                == "unknown filter 'sepia'; there are backdrop, bilateral, box, crop, crossfade, disc, flatten, "
+                == "unknown filter 'sepia'; there are backdrop, bilateral, box, clarity, crop, crossfade, disc, flatten, "
                 + "flip, gaussian, hue, levels, lut, material, median, motion, move, overlay, perspective, resize, rotate, "
-                + "sharpen, spin, straighten, thumbnail, variable, white-balance, zoom"
+                + "shadows-highlights, sharpen, spin, straighten, thumbnail, variable, white-balance, zoom"
         )
     }
 

@@ -14,6 +14,8 @@ package enum BuiltInFilters {
         HueFilter.entry,
         WhiteBalanceFilter.entry,
         LUTFilter.entry,
+        ShadowsHighlightsFilter.entry,
+        ClarityFilter.entry,
         VariableFilter.entry,
         MaterialFilter.entry,
         BackdropFilter.entry,

@@ -81,9 +81,7 @@ extension AreaOptions {
 
     /// - Parameter reading: returns the rectangle that the filter reads for a rectangle that changes.
     package func needed(for output: PixelRect, in input: PixelRect, reading: (PixelRect) -> PixelRect) -> PixelRect {
-        guard let mask = mask(in: input) else { return output.union(reading(output)) }
-        let changed = mask.bounds(in: output)
-        return changed.isEmpty ? output : output.union(reading(changed))
+        masking.needed(for: output, in: input, reading: reading)
     }
 
     /// Where the filter applies, in coordinates.

@@ -81,6 +81,20 @@ package struct MaskOptions: Hashable, Sendable {
     private static func pixel(_ coordinate: Double) -> Int { Int(min(max(coordinate, -1e9), 1e9).rounded()) }
 }
 
+extension MaskOptions? {
+    /// The rectangle that is read for an output: the output itself, because a mask keeps or blends its originals, and the input of
+    /// its pixels that change.
+    ///
+    /// - Parameter reading: returns the rectangle that the filter reads for a rectangle that changes.
+    package func needed(
+        for output: PixelRect, in input: PixelRect, reading: (PixelRect) -> PixelRect
+    ) -> PixelRect {
+        guard let mask = self?.mask(in: input) else { return output.union(reading(output)) }
+        let changed = mask.bounds(in: output)
+        return changed.isEmpty ? output : output.union(reading(changed))
+    }
+}
+
 extension RegionSet {
     /// The regions as shapes, in coordinates.
     fileprivate func placed(in input: PixelRect) -> [RoundedRect] {
