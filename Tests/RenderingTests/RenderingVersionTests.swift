@@ -166,4 +166,35 @@ struct RenderingVersionTests {
             #expect(result.withBytes { Digest(of: $0) }.description == digest)
         }
     }
+
+    @Test(arguments: [
+        ("levels", ["gamma": ParameterValue.number(1.7), "black": .number(9)], ["", ""]),
+        ("hue", ["angle": .number(77)], ["", ""]),
+        ("white-balance", ["neutral": .color(red: 200, green: 180, blue: 150, alpha: 255)], ["", ""]),
+        ("shadows-highlights", ["shadows": .number(70), "highlights": .number(-50), "radius": .number(5)], ["", ""]),
+        ("clarity", ["amount": .number(80), "radius": .number(4)], ["", ""]),
+    ])
+    func `colours, rendering version 1`(filter: String, values: [String: ParameterValue], digests: [String]) throws {
+        let invocation = FilterInvocation(filter: filter, values: values)
+        #expect(try [digest(invocation, .rgb, .u8), digest(invocation, .rgba, .f32)] == digests)
+    }
+
+    @Test func `straighten and perspective, rendering version 1`() throws {
+        func digest(_ invocation: FilterInvocation) throws -> String {
+            let picture = Pattern.noise.picture(Self.rect, .rgb, .u16)
+            let chain = try Chain([invocation], registry: .builtIn)
+            let output = chain.plan(input: Self.rect, layout: .rgb).output
+            return try chain.render(output, from: picture).withBytes { Digest(of: $0) }.description
+        }
+        let corners = [(5, 9), (90, 4), (97, 95), (2, 88)].map {
+            Point(x: .percent(Double($0.0)), y: .percent(Double($0.1)))
+        }
+        let digests = try [
+            digest(FilterInvocation(filter: "straighten", values: ["angle": .number(4)])),
+            digest(
+                FilterInvocation(
+                    filter: "perspective", values: ["corners": .path(corners), "kernel": .word("lanczos3")])),
+        ]
+        #expect(digests == ["", ""])
+    }
 }

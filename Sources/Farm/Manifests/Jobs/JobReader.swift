@@ -76,7 +76,8 @@ package struct ReadResult: Sendable {
     /// Adds a file that is no picture.
     package mutating func add(_ reason: String, of picture: PictureMention) {
         let problem = FilterProblem.pictureUnusable(
-            parameter: picture.parameter, path: picture.written, whole: picture.path, reason: reason)
+            parameter: picture.parameter, path: picture.written, whole: picture.path,
+            isTable: picture.isTable, reason: reason)
         add(Diagnostic(.filter(problem), at: picture.span))
     }
 

@@ -23,7 +23,7 @@ package struct PictureLookup {
             let (path, trouble) = inspect(text, folder)
             if let trouble {
                 let problem = FilterProblem.pictureUnusable(
-                    parameter: name, path: text, whole: path, reason: trouble)
+                    parameter: name, path: text, whole: path, isTable: isTable, reason: trouble)
                 log.error(.filter(problem), at: node.span)
                 return nil
             }

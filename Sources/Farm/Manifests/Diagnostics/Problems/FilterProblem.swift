@@ -32,7 +32,8 @@ package enum FilterProblem: Hashable, Sendable {
     case excluded(parameter: String, value: String, other: String)
     case replaced(parameter: String, other: String)
     /// `reason` says why the file at `path` cannot be used.
-    case pictureUnusable(parameter: String, path: String, whole: String, reason: String)
+    /// It is a table of colours, or else a picture.
+    case pictureUnusable(parameter: String, path: String, whole: String, isTable: Bool = false, reason: String)
     /// A worker cannot make the filter, and gives the reason.
     case impossible(filter: String, reason: String)
 
@@ -127,10 +128,10 @@ extension FilterProblem {
             Words("'\(other)' does not go with '\(parameter): \(value)'", remedy: "remove one of them")
         case .replaced(let parameter, let other):
             Words("'\(other)' does not go with '\(parameter)'", remedy: "remove one of them")
-        case .pictureUnusable(let parameter, let path, let whole, let reason):
+        case .pictureUnusable(let parameter, let path, let whole, let isTable, let reason):
             Words(
-                "the picture of '\(parameter)', \(path.quoted): \(reason)",
-                remedy: "write the path of a picture that Penumbra can read"
+                "the \(isTable ? "table" : "picture") of '\(parameter)', \(path.quoted): \(reason)",
+                remedy: "write the path of a \(isTable ? ".cube file" : "picture") that Penumbra can read"
                     + (path == whole ? "" : "; this one leads to \(whole)"))
         case .impossible(let filter, let reason):
             Words("'\(filter)' cannot be had with these values: \(reason)", remedy: "change a value")
