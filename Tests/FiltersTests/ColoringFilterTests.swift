@@ -74,8 +74,10 @@ struct ColoringFilterTests {
                 ])
             try check(filter, layout, format) { color in
                 color.map { value in
-                    let share = min(max((value * 100 - black) / (white - black), 0), 1)
-                    return (darkest + (brightest - darkest) * pow(share, 1 / gamma)) / 100
+                    let place = (value * 100 - black) / (white - black)
+                    let share = format == .f32 ? place : min(max(place, 0), 1)
+                    let bent = (share < 0 ? -1 : 1) * pow(abs(share), 1 / gamma)
+                    return (darkest + (brightest - darkest) * bent) / 100
                 }
             }
         }

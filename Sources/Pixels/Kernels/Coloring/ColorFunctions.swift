@@ -3,8 +3,8 @@ import Arithmetic
 /// Levels: what is as dark as `black` becomes the darkest value, what is as bright as `white` the brightest, and the middle moves
 /// by `gamma`.
 ///
-/// out = darkest + (brightest − darkest)·t^(1/gamma), where t = (in − black)/(white − black), cut off at 0 and 1. Floats are not
-/// cut off: below 0 the power of the magnitude counts, with its sign.
+/// out = darkest + (brightest − darkest)·t^(1/gamma), where t = (in − black)/(white − black), cut off at 0 and 1. In pictures of
+/// floats it is not cut off: below 0 the power of the magnitude counts, with its sign.
 package struct Levels: ChannelFunction {
     private let black: Double
     private let white: Double
@@ -12,28 +12,25 @@ package struct Levels: ChannelFunction {
     private let darkest: Double
     private let brightest: Double
     private let channels: Set<Int>?
-    private let isCut: Bool
 
     /// - Parameters:
     ///   - black, white: shares of full intensity; black is smaller.
     ///   - gamma: larger than 0. Above 1 the middle becomes brighter.
     ///   - channels: 0 to 2, those that change; nil for all. Gray always changes.
-    ///   - isCut: whether results stay between `darkest` and `brightest`.
     package init(
-        black: Double, white: Double, gamma: Double, darkest: Double, brightest: Double, channels: Set<Int>? = nil,
-        isCut: Bool = true
+        black: Double, white: Double, gamma: Double, darkest: Double, brightest: Double, channels: Set<Int>? = nil
     ) {
         precondition(black < white && gamma > 0, "black is darker than white, and gamma is positive")
         (self.black, self.white, self.gamma) = (black, white, gamma)
-        (self.darkest, self.brightest, self.channels, self.isCut) = (darkest, brightest, channels, isCut)
+        (self.darkest, self.brightest, self.channels) = (darkest, brightest, channels)
     }
 
     package var light: Light { .encoded }
 
-    package func value(_ value: Double, channel: Int?) -> Double {
+    package func value(_ value: Double, channel: Int?, isFloat: Bool) -> Double {
         if let channel, let channels, !channels.contains(channel) { return value }
         let position = (value - black) / (white - black)
-        let kept = isCut ? min(max(position, 0), 1) : position
+        let kept = isFloat ? position : min(max(position, 0), 1)
         let bent = gamma == 1 || kept == 0 ? kept : DeterministicMath.power(kept.magnitude, 1 / gamma)
         return darkest + (brightest - darkest) * (kept < 0 && gamma != 1 ? -bent : bent)
     }
@@ -57,7 +54,9 @@ package struct NeutralBalance: ChannelFunction {
     package var isIdentity: Bool { factors.allSatisfy { abs($0 - 1) < 1e-12 } }
     package var light: Light { .linear }
 
-    package func value(_ value: Double, channel: Int?) -> Double { channel.map { value * factors[$0] } ?? value }
+    package func value(_ value: Double, channel: Int?, isFloat: Bool) -> Double {
+        channel.map { value * factors[$0] } ?? value
+    }
 }
 
 /// A rotation of hues that keeps the luma: the matrix `hueRotate` of SVG and CSS, see

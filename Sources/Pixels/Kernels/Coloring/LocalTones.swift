@@ -53,7 +53,7 @@ package struct LocalTones: WorkingKernel {
                 switch change {
                 case .brightness(let shadows, let highlights):
                     let stops = shadows * max(0, 1 - 2 * around) + highlights * max(0, 2 * around - 1)
-                    guard stops != 0 else { continue }
+                    guard stops.isFinite, stops != 0 else { continue }
                     let exponent = QuickPower.exp2(-min(max(stops, -16), 16))
                     for channel in start..<start + colors {
                         let share = values[channel] / alpha

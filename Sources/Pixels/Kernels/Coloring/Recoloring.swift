@@ -62,7 +62,8 @@ package struct Recoloring: Sendable {
                     for channel in 0..<colors {
                         let value = Double(raster.samples[pixel + channel])
                         raster.samples[pixel + channel] =
-                            isClear ? 0 : Float(function.stored(value, channel: isGray ? nil : channel, curve))
+                            isClear
+                            ? 0 : Float(function.stored(value, channel: isGray ? nil : channel, curve, isFloat: true))
                     }
                 }
             }
@@ -140,16 +141,18 @@ private struct RecoloredParts: WorkingKernel {
 package protocol ChannelFunction: Sendable {
     /// What it gets and gives: stored values, or linear light.
     var light: Light { get }
-    /// - Parameter channel: 0 to 2 for red, green and blue; nil for gray.
-    func value(_ value: Double, channel: Int?) -> Double
+    /// - Parameters:
+    ///   - channel: 0 to 2 for red, green and blue; nil for gray.
+    ///   - isFloat: whether the picture has floats, which are not cut off.
+    func value(_ value: Double, channel: Int?, isFloat: Bool) -> Double
 }
 
 extension ChannelFunction {
     /// The function of stored values.
-    fileprivate func stored(_ value: Double, channel: Int?, _ curve: TransferCurve) -> Double {
-        guard light == .linear else { return self.value(value, channel: channel) }
+    fileprivate func stored(_ value: Double, channel: Int?, _ curve: TransferCurve, isFloat: Bool) -> Double {
+        guard light == .linear else { return self.value(value, channel: channel, isFloat: isFloat) }
         let tone = curve.curves.count == 1 ? curve.curves[0] : curve.curves[channel ?? 0]
-        return tone.encode(self.value(tone.decode(value), channel: channel))
+        return tone.encode(self.value(tone.decode(value), channel: channel, isFloat: isFloat))
     }
 }
 
@@ -203,7 +206,9 @@ private final class ChannelTables: Sendable {
     ) -> [Sample] {
         let channels = (isGray ? [nil] : [0, 1, 2]).map { channel in
             (0...Int(Sample.full)).map { value in
-                Sample(rounding: function.stored(Double(value) / Sample.full, channel: channel, curve) * Sample.full)
+                Sample(
+                    rounding: function.stored(Double(value) / Sample.full, channel: channel, curve, isFloat: false)
+                        * Sample.full)
             }
         }
         return channels.allSatisfy { $0 == channels[0] } ? channels[0] : channels.flatMap(\.self)
