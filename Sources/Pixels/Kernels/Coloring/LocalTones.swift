@@ -127,7 +127,7 @@ extension Raster {
         var result: [Luma] = []
         result.reserveCapacity(rect.area * (layout.hasAlpha ? 2 : 1))
         let samples = samples.span
-        for pixel in stride(from: 0, to: samples.count, by: channels) {
+        for pixel in Swift.stride(from: 0, to: samples.count, by: channels) {
             let luma =
                 colors == 1
                 ? samples[pixel].double
