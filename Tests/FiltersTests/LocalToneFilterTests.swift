@@ -3,6 +3,7 @@ import Filters
 import Foundation
 import Geometry
 import JobModel
+import Kernels
 import Raster
 import TestSupport
 import Testing

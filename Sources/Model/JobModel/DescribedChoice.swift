@@ -70,6 +70,18 @@ extension MetadataTexts.Field: DescribedChoice {
     }
 }
 
+extension FailedOutputPolicy: DescribedChoice {
+    package var sentence: String {
+        switch self {
+        case .keep: "If a picture cannot be rendered any more, its earlier outputs stay."
+        case .remove:
+            "If a picture is broken now, or a value does not suit it, Penumbra removes its earlier outputs. It removes only "
+                + "files that it published itself and nobody edited, and nothing if more than 20 outputs, and more than a tenth "
+                + "of the job's, would go."
+        }
+    }
+}
+
 extension ShardMode: DescribedChoice {
     package var sentence: String {
         switch self {

@@ -74,6 +74,12 @@ public enum ReceiptPolicy: String, Hashable, Sendable, Codable, CaseIterable {
     case sidecar
 }
 
+/// What becomes of a picture's earlier outputs if the picture cannot be rendered any more.
+public enum FailedOutputPolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    case keep
+    case remove
+}
+
 /// How many failed frames stop a job.
 public enum FailureLimit: Hashable, Sendable, Codable {
     case none

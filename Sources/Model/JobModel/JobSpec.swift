@@ -33,6 +33,8 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var receipts: ReceiptPolicy
     /// How many pictures the job has to find before it starts. Nil for any number.
     public var expect: InputExpectation?
+    /// Nil keeps earlier outputs. (Jobs that earlier versions have stored have no such key.)
+    public var onFailure: FailedOutputPolicy?
     /// Options for a cluster. They do not affect the outputs.
     public var slurm: ClusterOptions?
 

@@ -125,6 +125,8 @@ enum JobKeys {
         JobKey(
             "upgrade", UpgradePolicy.keep,
             "What Penumbra does with outputs if a newer version of Penumbra or of a plugin gives other pixels."),
+        JobKey(
+            "on_failure", FailedOutputPolicy.keep, "What becomes of the earlier outputs of a picture that fails now."),
         JobKey("durability", Durability.file, "When outputs are safe from a power failure."),
         JobKey("receipts", ReceiptPolicy.none, "Whether Penumbra writes a receipt beside each output."),
         JobKey("verify", VerifyLevel.digest, "How much Penumbra checks before it puts an output in place."),

@@ -15,6 +15,7 @@ struct Policies {
     private let durability: Durability
     private let maxFailures: FailureLimit
     private let expect: InputExpectation?
+    private let onFailure: FailedOutputPolicy
     private let minAge: Double
     private let index: String?
     private let receipts: ReceiptPolicy
@@ -41,6 +42,7 @@ struct Policies {
         durability = reader.value("durability", .choice, default: .file)
         maxFailures = reader.value("max_failures", .failureLimit, default: .none)
         expect = reader.optional("expect", .expectation)
+        onFailure = reader.value("on_failure", .choice, default: .keep)
         minAge = reader.value("min_age", .seconds(in: Self.ages), default: 0)
         index = reader.optional("index", .indexPath)
         receipts = reader.value("receipts", .choice, default: .none)
@@ -68,6 +70,7 @@ struct Policies {
         job.durability = durability
         job.maxFailures = maxFailures
         job.expect = expect
+        job.onFailure = onFailure == .keep ? nil : onFailure
         job.minAge = minAge
         job.index = index
         job.receipts = receipts

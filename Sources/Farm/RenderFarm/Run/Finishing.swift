@@ -31,7 +31,7 @@ struct Finishing {
                 RunEnd(
                     job: job.prepared.job, run: job.folder.name, summary: summary, newlyKept: newlyKept,
                     isRecorded: recorder != nil)))
-        let orphans = try await cleanUpOrphans(job, summary)
+        let orphans = max(try await cleanUpOrphans(job, summary), try await removeFailedOutputs(job, summary))
         let indexed = await Blocking.run {
             max(updateIndexes(job), summary.stop == nil ? repairReceipts(job, summary.counts.sandbox) : .done)
         }
@@ -116,6 +116,34 @@ struct Finishing {
         return try await cleanup.run { try await preparation.findings(of: $0, job.prepared.job) }
     }
 
+    /// Removes earlier outputs of pictures that are broken now, or that a value does not suit, if the job asks for it.
+    private func removeFailedOutputs(_ job: ClaimedJob, _ summary: RunSummary) async throws -> RunOutcome {
+        let spec = job.prepared.job
+        guard spec.onFailure == .remove, let ledger = job.ledger, summary.stop == nil else { return .done }
+        let outputs = FailedOutputs.of(job.prepared.contents.records, in: summary)
+        guard !outputs.isEmpty else { return .done }
+        let all = job.prepared.publishedCount
+        guard !FailedOutputs.isTooMuch(outputs.count, of: all) else {
+            listener.report(job.name, .failedOutputsTooMany(outputs.count, of: all))
+            return .someFailed
+        }
+        let preparation = context.preparation.working(for: job.folder)
+        let findings = try await preparation.findings(of: OrphanRemoval.touched(outputs), spec)
+        let removal = try await Blocking.run {
+            let removal = OrphanRemoval(outputs, below: OutputFolders.of(spec), findings: findings)
+            try ledger.forget(removal.removed)
+            return removal
+        }
+        if !removal.removed.isEmpty { listener.report(job.name, .failedOutputsRemoved(removal.removed)) }
+        let texts = removal.kept.map { "\(FailedOutputs.kind)\($0.path): \($0.reason)" }
+        let new = Set(
+            try ledger.reportNew(texts, kind: FailedOutputs.kind, isAll: job.prepared.isWhole).map(PathKey.init))
+        let kept = zip(texts, removal.kept).filter { new.contains(PathKey($0.0)) }
+            .map { FileReason(path: $0.1.path, reason: $0.1.reason) }
+        if !kept.isEmpty { listener.report(job.name, .failedOutputsKept(kept)) }
+        return .done
+    }
+
     /// The kept outputs that no run has reported yet. With `--quiet`, silence means that all is well.
     private func newlyKept(_ job: ClaimedJob, _ summary: RunSummary) -> [KeptOutput] {
         let texts = summary.keptOutputs.map { KeptNotice.text($0.path, reason: $0.reason) }
@@ -135,6 +163,32 @@ struct Finishing {
             guard try job.ledger?.reportOnce("upgrade: \(upgrade.pixels)") == true else { continue }
             listener.report(job.name, .outputsKeepOldPixels(count, upgrade))
         }
+    }
+}
+
+/// Earlier outputs of pictures that failed by their own fault.
+enum FailedOutputs {
+    /// The beginning of texts about those that stay, in the ledger.
+    static let kind = "failed: "
+
+    /// So many may always go: all pictures of a small job may be broken.
+    private static let always = 20
+
+    static func isTooMuch(_ count: Int, of outputs: Int) -> Bool {
+        count > always && OrphanRemoval.isTooMuch(count, of: outputs)
+    }
+
+    static func of(_ records: [OutputRecord], in summary: RunSummary) -> [OutputRecord] {
+        let failed = summary.failures.filter { report in
+            if case .failed(let failure) = report.state { [.data, .value].contains(failure.cause) } else { false }
+        }
+        let frames = Set((failed + summary.stillBroken).map { Frame(input: PathKey($0.input), page: $0.page) })
+        return records.filter { frames.contains(Frame(input: PathKey($0.input), page: $0.page)) }
+    }
+
+    private struct Frame: Hashable {
+        let input: PathKey
+        let page: Int
     }
 }
 

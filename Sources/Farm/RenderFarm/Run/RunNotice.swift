@@ -63,6 +63,10 @@ package enum JobNotice: Hashable, Sendable {
     /// `needsAll`: they are more than `--delete-orphans` removes without `=all`.
     case orphans([String], needsAll: Bool = false)
     case orphansRemoved([String])
+    /// Outputs of pictures that failed, which `on_failure: remove` asks for.
+    case failedOutputsRemoved([String])
+    case failedOutputsKept([FileReason])
+    case failedOutputsTooMany(Int, of: Int)
     case orphansKept([FileReason], isRemoving: Bool)
     /// A pattern matches nothing, so the orphans may be a mistake.
     case orphansSuspicious(Int, pattern: String)
@@ -269,6 +273,18 @@ extension JobNotice {
                 paths: paths, all: Self.plan)
         case .orphansRemoved(let paths):
             return Text(.removedFiles, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
+        case .failedOutputsRemoved(let paths):
+            return Text(.removedFiles, "removed \(outputs(paths.count)) of pictures that failed", paths: paths)
+        case .failedOutputsKept(let files):
+            return Text(
+                .problemFiles,
+                "\(outputs(files.count)) of pictures that failed \(files.count == 1 ? "stays as it is" : "stay as they are")",
+                files)
+        case .failedOutputsTooMany(let count, let all):
+            return Text(
+                .error,
+                "\(Figures.count(count)) of \(outputs(all)) belong to pictures that failed, over "
+                    + "\(OrphanRemoval.mostPercent) %, and stay; look at the failures, and remove the outputs yourself")
         case .orphansKept(let files, let isRemoving):
             let words =
                 !isRemoving

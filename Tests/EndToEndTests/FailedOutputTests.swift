@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// `on_failure`: what becomes of outputs whose pictures fail now.
+@Suite(.serialized) struct FailedOutputTests {
+    private let workspace: Workspace
+
+    init() async throws {
+        workspace = try Workspace()
+        try workspace.drawOldPhotos()
+        try write("remove")
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+    }
+
+    private func write(_ policy: String) throws {
+        try workspace.writeManifest(more: "existing: update\nreceipts: sidecar\non_failure: \(policy)")
+    }
+
+    private func spoil(_ name: String) throws { try workspace.write("no picture", to: name) }
+
+    private func run(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["run", "job.yaml"] + arguments, in: workspace)
+    }
+
+    @Test func `an output whose picture is broken goes, with its receipt, and the others stay`() async throws {
+        try spoil("photos/a.png")
+        let result = try await run("--quiet")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("removed 1 output of pictures that failed"), "\(result.errors)")
+        #expect(!workspace.exists("out/a.png") && !workspace.exists("out/a.png.receipt.json"))
+        #expect(workspace.exists("out/b.png") && workspace.exists("out/c.png"))
+        // Nothing is told twice.
+        let again = try await run("--quiet")
+        #expect(again.code == 0 && again.errors == "", "\(again.errors)")
+    }
+
+    @Test func `a picture that is whole again has an output again`() async throws {
+        let picture = try workspace.read("photos/a.png")
+        let output = try workspace.read("out/a.png")
+        try spoil("photos/a.png")
+        #expect(try await run().code == 1)
+        try workspace.write(picture, to: "photos/a.png")
+        #expect(try await run().code == 0)
+        #expect(try workspace.read("out/a.png") == output)
+    }
+
+    @Test func `without the key an output stays, and goes when the key comes`() async throws {
+        try write("keep")
+        try spoil("photos/a.png")
+        #expect(try await run().code == 1)
+        #expect(workspace.exists("out/a.png"))
+        try write("remove")
+        _ = try await run()
+        #expect(!workspace.exists("out/a.png"))
+    }
+
+    @Test func `what somebody edited stays, and is named once`() async throws {
+        try workspace.write("edited", to: "out/a.png")
+        try spoil("photos/a.png")
+        let result = try await run("--quiet")
+        #expect(result.errors.contains("1 output of pictures that failed stays as it is"), "\(result.errors)")
+        #expect(result.errors.contains("out/a.png: was edited"), "\(result.errors)")
+        #expect(try workspace.read("out/a.png") == Data("edited".utf8))
+        #expect(!(try await run("--quiet").errors.contains("stays as it is")))
+    }
+
+    @Test func `a failure that is not the picture's fault removes nothing`() async throws {
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/photos/a.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(workspace.path)/photos/a.png", withDestinationPath: "/nowhere/a.png")
+        #expect(try await run().code == 1)
+        #expect(workspace.exists("out/a.png"))
+    }
+}
