@@ -107,7 +107,7 @@ import Testing
         try workspace.writeManifest(filters: "[{crop: {x: 9000}}]")
         let empty = try await Program.run("plan", "job.yaml", in: workspace)
         #expect(empty.code == 1)
-        #expect(empty.errors.contains("'crop' or 'perspective' keeps nothing of "))
+        #expect(empty.errors.contains("'crop' keeps nothing of "))
     }
 
     @Test func `a value that does not suit one picture fails that picture, by a name of its own`() async throws {
@@ -118,7 +118,7 @@ import Testing
         #expect(
             result.errors == """
                 1 frame failed: value wrong for this picture
-                  photos/small.png: 'crop' or 'perspective' keeps nothing of 40 × 30 pixels
+                  photos/small.png: 'crop' keeps nothing of 40 × 30 pixels
 
                 """)
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])

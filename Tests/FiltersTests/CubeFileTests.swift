@@ -40,6 +40,18 @@ struct CubeFileTests {
         #expect(resolve.color(SIMD3(1, 1, 2)) == SIMD3(0.5, 0.5, 1))
     }
 
+    @Test func `a mark of Unicode and any ends of lines are as good`() throws {
+        let text = "\u{FEFF}# mark\rTITLE \"a\"\rLUT_1D_SIZE 2\r\n\r\n0 0 0\r1 1 1"
+        #expect(try table(text).size == 2)
+        #expect(problem("TITLE \"a\"\r\n\r\nnonsense")?.hasPrefix("line 3: 'nonsense'") == true)
+    }
+
+    @Test func `a hostile file is refused before it takes much memory`() {
+        let long = [UInt8](repeating: 0x31, count: 10_000)
+        #expect(throws: CubeFile.Problem(line: 1, reason: "is too long for a table")) { try CubeFile.table(long) }
+        #expect(throws: CubeFile.Problem.self) { try CubeFile.table([UInt8](repeating: 10, count: 1_000_000)) }
+    }
+
     @Test(arguments: [
         ("", "has no 'LUT_3D_SIZE' or 'LUT_1D_SIZE'; is it a .cube file?"),
         ("LUT_3D_SIZE 1", "line 1: 'LUT_3D_SIZE' needs a whole number of 2 to 129"),

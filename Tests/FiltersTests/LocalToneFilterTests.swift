@@ -114,7 +114,27 @@ struct LocalToneFilterTests {
         let visible = stride(from: 0, to: result.count, by: 4).filter { result[$0 + 3] > 0 }.map { result[$0] }
         let spread = (visible.max() ?? 0) - (visible.min() ?? 0)
         #expect(spread <= (format == .f32 ? 1e-5 : format == .u16 ? 8 : 1))
-        if name == "clarity" { #expect(visible.allSatisfy { abs($0 - level) <= (format == .f32 ? 1e-5 : 4) }) }
+        if name == "clarity" { #expect(visible.allSatisfy { abs($0 - level) <= (format == .f32 ? 1e-5 : 1) }) }
+    }
+
+    @Test(arguments: ["shadows-highlights", "clarity"])
+    func `a pixel alone in a transparent picture is its own surroundings`(name: String) throws {
+        var samples = [UInt8](repeating: 0, count: Self.rect.area * 4)
+        samples.replaceSubrange(4 * 600..<4 * 601, with: [128, 128, 128, 255])
+        let picture = AnyRaster.u8(Raster(rect: Self.rect, layout: .rgba, samples: samples))
+        let filter = try FilterRegistry.builtIn.make(name, ["radius": .number(130)])
+        let result = try filter.render(picture).doubles
+        #expect(abs(result[4 * 600] - 128) <= 1 && result[4 * 600 + 3] == 255)
+    }
+
+    @Test(arguments: ["shadows-highlights", "clarity"])
+    func `floats of any value crash nothing, and damage only what reads them`(name: String) throws {
+        let rect = PixelRect(x: 0, y: 0, width: 60, height: 1)
+        var samples = [Float](repeating: 0.25, count: 180)
+        samples.replaceSubrange(0..<9, with: [.nan, 0.5, 0.5, .infinity, 0.5, 2, -.infinity, -3, 1e30])
+        let filter = try FilterRegistry.builtIn.make(name, ["radius": .number(1)])
+        let result = try filter.render(.f32(Raster(rect: rect, layout: .rgb, samples: samples))).doubles
+        #expect(result[90...].allSatisfy { $0.isFinite })
     }
 
     @Test func `nothing is changed by nothing`() throws {

@@ -136,15 +136,68 @@ struct WarpFilterTests {
         }
     }
 
-    @Test func `where a pixel shows several of the input, it is their mean`() throws {
-        // A quarter of the width, since the aspect lowers no side: all of the picture in a column, three wide.
-        let corners = [(0.0, 0.0), (60.0, 0.0), (60.0, 40.0), (0.0, 40.0)]
-        let filter = try FilterRegistry.builtIn.make("perspective", ["corners": Self.path(corners)])
-        #expect(filter.extent(of: Self.rect) == PixelRect(x: 0, y: 0, width: 60, height: 40))
-        let tilted = [(0.0, 0.0), (60.0, 0.0), (33.0, 40.0), (30.0, 40.0)]
-        let tilt = try FilterRegistry.builtIn.make("perspective", ["corners": Self.path(tilted)])
-        let flat = AnyRaster.u8(Raster(rect: Self.rect, layout: .rgb, repeating: 77))
-        #expect(Set(try tilt.render(flat).doubles) == [77])
+    /// The upper end of a long trapezoid: its pixels are many times as large as those at the lower end.
+    @Test(arguments: [PixelLayout.rgb, .rgba], ["catmull-rom", "lanczos3"])
+    func `where a pixel shows several of the input, it is their mean`(layout: PixelLayout, kernel: String) throws {
+        let corners = [(25.0, 1.0), (33.0, 1.0), (60.0, 42.0), (0.0, 42.0)]
+        let filter = try FilterRegistry.builtIn.make(
+            "perspective", ["corners": Self.path(corners), "kernel": .word(kernel)])
+        let picture = Pattern.noise.picture(Self.rect, layout, .u16)
+        let (before, after) = (
+            TruePixels(picture, light: .encoded), TruePixels(try filter.render(picture), light: .encoded)
+        )
+        func place(_ x: Double, _ y: Double) -> (Double, Double) {
+            let place = Self.place(corners, x / Double(after.rect.width), y / Double(after.rect.height))
+            return (place.0 + Double(Self.rect.x), place.1 + Double(Self.rect.y))
+        }
+        var (counts, worst) = (Set<Int>(), 0.0)
+        for y in 0..<after.rect.height {
+            for x in 0..<after.rect.width {
+                let (cx, cy) = (Double(x) + 0.5, Double(y) + 0.5)
+                let (middle, right, down) = (place(cx, cy), place(cx + 0.5, cy), place(cx, cy + 0.5))
+                let along = 2 * hypot(right.0 - middle.0, right.1 - middle.1)
+                let scale = max(along, 2 * hypot(down.0 - middle.0, down.1 - middle.1))
+                let samples = min(8, max(1, Int((scale - 1e-6).rounded(.up))))
+                counts.insert(samples)
+                var sum = [Double](repeating: 0, count: layout.channels)
+                for j in 0..<samples {
+                    for i in 0..<samples {
+                        let (u, v) = place(
+                            Double(x) + (Double(i) + 0.5) / Double(samples),
+                            Double(y) + (Double(j) + 0.5) / Double(samples))
+                        for (channel, value) in Self.value(before, u, v, kernel).enumerated() {
+                            sum[channel] += value / Double(samples * samples)
+                        }
+                    }
+                }
+                let alpha = layout.hasAlpha ? min(max(sum[3], 0), 65535) : 65535
+                for channel in 0..<3 {
+                    let wanted = min(max(sum[channel], 0), alpha)
+                    worst = max(
+                        worst, abs(after.values[(y * after.rect.width + x) * layout.channels + channel] - wanted))
+                }
+            }
+        }
+        #expect(counts.count >= 3, "\(counts)")
+        #expect(worst <= 2.5)
+    }
+
+    @Test(arguments: [
+        // Rounding errors of these are larger than their areas. The first ones have a depth of 0 at a corner.
+        [
+            (8604.468, 4901.83), (8487.241235111285, 4731.43766250878), (5495.72, 383.179),
+            (7588.45962430858, 3425.0337904563457),
+        ],
+        [
+            (1851.242, 4496.82), (2027.6273423205314, 4742.680353569607), (5784.128, 9978.799),
+            (2953.8764520793534, 6033.762314365462),
+        ],
+        [(0, 0), (10000, 0), (10000, 1), (0, 10000)],
+    ])
+    func `corners almost in a line make no picture`(corners: [(Double, Double)]) {
+        #expect(throws: FilterError.self) {
+            try FilterRegistry.builtIn.make("perspective", ["corners": Self.path(corners)])
+        }
     }
 
     @Test func `the size of the output is that of the longer sides, or has the aspect`() throws {
@@ -164,12 +217,12 @@ struct WarpFilterTests {
         (
             [(10, 10), (10, 30), (40, 30), (40, 10)],
             "'corners' make no picture; give top left, top right, bottom right and bottom left, in this order, and none far "
-                + "outside of the picture"
+                + "outside of the picture, or in one line with two others"
         ),
         (
             [(10, 10), (40, 10), (20, 15), (10, 30)],
             "'corners' make no picture; give top left, top right, bottom right and bottom left, in this order, and none far "
-                + "outside of the picture"
+                + "outside of the picture, or in one line with two others"
         ),
     ])
     func `corners that make no picture are refused`(corners: [(Double, Double)], message: String) {

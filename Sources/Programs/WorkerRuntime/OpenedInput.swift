@@ -223,7 +223,8 @@ final class SourceFile {
             if found == 0 { break }
             count += max(0, found)
         }
-        return Array(bytes.prefix(count))
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 
     /// A stamp that shows any later change.

@@ -140,7 +140,8 @@ extension TaskRunner {
         guard !output.isEmpty else {
             throw TaskFailure(
                 .value,
-                "\(task.input.path): 'crop' or 'perspective' keeps nothing of \(input.width) × \(input.height) pixels")
+                "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels, or the 'corners' of "
+                    + "'perspective' make no picture of them")
         }
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(

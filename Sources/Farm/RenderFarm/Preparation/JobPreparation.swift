@@ -498,7 +498,7 @@ extension JobPreparation {
                 let manifest = PathText.shown(job.manifestPath, from: folder)
                 throw FarmError(
                     .missingInput,
-                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read\n"
+                    "\(manifest): error: \(PathText.visible(path)): the file, which a filter reads, cannot be read\n"
                         + "   = name a file that this user may read")
             }
             digests[PathKey(path)] = found.digest.description

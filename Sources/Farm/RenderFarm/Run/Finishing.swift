@@ -180,7 +180,8 @@ enum FailedOutputs {
 
     static func of(_ records: [OutputRecord], in summary: RunSummary) -> [OutputRecord] {
         let failed = summary.failures.filter { report in
-            if case .failed(let failure) = report.state { [.data, .value].contains(failure.cause) } else { false }
+            guard case .failed(let failure) = report.state else { return false }
+            return failure.cause == .data || failure.cause == .value
         }
         let frames = Set((failed + summary.stillBroken).map { Frame(input: PathKey($0.input), page: $0.page) })
         return records.filter { frames.contains(Frame(input: PathKey($0.input), page: $0.page)) }

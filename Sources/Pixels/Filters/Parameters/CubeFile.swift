@@ -19,13 +19,23 @@ package enum CubeFile {
     /// - Parameter bytes: the file. Its text is ASCII but for comments and titles.
     package static func table(_ bytes: [UInt8]) throws(Problem) -> ColorCube {
         var reader = Reader()
-        var number = 0
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        var (number, rest) = (0, bytes[...])
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if rest.starts(with: byteOrderMark) { rest = rest.dropFirst(byteOrderMark.count) }
+        while !rest.isEmpty {
             number += 1
+            let end = rest.firstIndex { $0 == 0x0A || $0 == 0x0D } ?? rest.endIndex
+            let line = rest[..<end]
+            guard line.count <= Self.longestLine else { throw Problem(line: number, reason: "is too long for a table") }
             try reader.read(line, number)
+            rest = rest[end...].dropFirst()
+            // The end of a line may have two characters.
+            if end < bytes.endIndex, bytes[end] == 0x0D, rest.first == 0x0A { rest = rest.dropFirst() }
         }
         return try reader.table()
     }
+
+    private static let longestLine = 4096
 
     private struct Reader {
         private var grid: ColorCube.Grid?
@@ -36,7 +46,7 @@ package enum CubeFile {
         private var count: Int { grid == .colors ? size * size * size : size }
 
         mutating func read(_ line: ArraySlice<UInt8>, _ number: Int) throws(Problem) {
-            let words = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
+            let words = line.split(maxSplits: 4) { $0 == 0x20 || $0 == 0x09 }
             guard let first = words.first, first.first != UInt8(ascii: "#") else { return }
             let key = String(decoding: first, as: UTF8.self)
             switch key {

@@ -58,7 +58,7 @@ package struct ColorCube: Sendable, ColorFunction {
         place.replace(with: 0, where: .!(place .> 0))
         place.replace(with: last, where: place .> last)
         let found = grid == .channels ? channels(place) : tetrahedron(place)
-        return strength == 1 ? found : color + strength * (found - color)
+        return strength == 1 ? found : (1 - strength) * color + strength * found
     }
 
     @inline(__always) private func channels(_ place: SIMD3<Float>) -> SIMD3<Float> {
@@ -104,6 +104,11 @@ package struct ColorCube: Sendable, ColorFunction {
             points[unchecked: start + first], points[unchecked: start + second],
             points[unchecked: start + right + up + far]
         )
+        // Grays lie on the diagonal. Rounding errors of the other points must not reach them.
+        if r == g, g == b {
+            let gray = dark + r * (bright - dark)
+            return SIMD3(gray.x, gray.y, gray.z)
+        }
         let result = dark + large * (one - dark) + middle * (two - one) + small * (bright - two)
         return SIMD3(result.x, result.y, result.z)
     }

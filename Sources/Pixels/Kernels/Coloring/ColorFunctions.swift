@@ -25,8 +25,6 @@ package struct Levels: ChannelFunction {
         (self.darkest, self.brightest, self.channels) = (darkest, brightest, channels)
     }
 
-    package var light: Light { .encoded }
-
     package func value(_ value: Double, channel: Int?, isFloat: Bool) -> Double {
         if let channel, let channels, !channels.contains(channel) { return value }
         let position = (value - black) / (white - black)
@@ -36,14 +34,14 @@ package struct Levels: ChannelFunction {
     }
 }
 
-/// White balance: the light of each channel is multiplied, so that a colour that should be neutral becomes neutral, as bright as
-/// before. (A von Kries adaptation of the picture's own channels.)
+/// White balance in sRGB: the light of each channel is multiplied, so that a colour that should be neutral becomes neutral, as
+/// bright as before. (A von Kries adaptation of the channels.) Gray pictures do not change.
 package struct NeutralBalance: ChannelFunction {
     /// For red, green and blue.
     private let factors: [Double]
 
     /// - Parameters:
-    ///   - neutral: red, green and blue of the colour as it is stored, shares of full intensity, all larger than 0.
+    ///   - neutral: red, green and blue of the colour in sRGB, shares of full intensity, all larger than 0.
     package init(neutral: [Double]) {
         let light = neutral.map(SRGBCurve.decode)
         precondition(light.count == 3 && light.allSatisfy { $0 > 0 }, "a neutral colour has some of each channel")
@@ -52,10 +50,9 @@ package struct NeutralBalance: ChannelFunction {
     }
 
     package var isIdentity: Bool { factors.allSatisfy { abs($0 - 1) < 1e-12 } }
-    package var light: Light { .linear }
 
     package func value(_ value: Double, channel: Int?, isFloat: Bool) -> Double {
-        channel.map { value * factors[$0] } ?? value
+        channel.map { SRGBCurve.encode(SRGBCurve.decode(value) * factors[$0]) } ?? value
     }
 }
 

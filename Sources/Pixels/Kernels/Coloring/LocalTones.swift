@@ -61,6 +61,7 @@ package struct LocalTones: WorkingKernel {
                     }
                 case .contrast(let amount):
                     let difference = amount * max(0, 4 * luma * (1 - luma)) * (luma - around) * alpha
+                    guard difference.isFinite else { continue }
                     for channel in start..<start + colors {
                         let value = values[channel] + difference
                         values[channel] = isClamped ? min(max(value, 0), alpha) : value
@@ -81,13 +82,14 @@ private struct Surroundings {
 
     /// - Precondition: the reader's tables cover `area` and the kernel's halo around it.
     init(_ blur: Gaussian, of picture: PixelReader, area: PixelRect) {
-        let source = picture.source
-        let lumas = source.raster.lumas
-        let luma = KernelSource(raster: lumas, columns: source.columns, rows: source.rows)
-        // What a filter adds around a picture is transparent.
-        let layout = picture.layout.hasAlpha ? lumas.layout.addingAlpha : lumas.layout
+        // Only what the blur reads, since a mask may have many parts.
+        var around = AnyRaster(
+            zeroed: area.expanded(by: blur.halo), layout: picture.layout, format: picture.source.raster.format)
+        picture.source.copyPixels(to: &around)
+        let lumas = around.lumas
+        let layout = lumas.layout
         var blurred = AnyRaster(zeroed: area, layout: layout, format: lumas.format)
-        blur.render(luma, light: .encoded, into: &blurred)
+        blur.render(KernelSource(lumas), light: .encoded, into: &blurred)
         reader = PixelReader(KernelSource(blurred), layout: layout, light: .encoded)
         self.area = area
         hasAlpha = layout.hasAlpha
@@ -110,11 +112,12 @@ private struct Surroundings {
 }
 
 extension AnyRaster {
-    /// The luma of each pixel, with its alpha: floats of a picture of floats, and 16 bits of any other.
+    /// The luma of each pixel, with its alpha: 16 bits of an opaque picture of integers, and floats of any other. (Of a thin alpha, 16 bits
+    /// keep too little.)
     fileprivate var lumas: AnyRaster {
         switch self {
-        case .u8(let raster): .u16(raster.lumas())
-        case .u16(let raster): .u16(raster.lumas())
+        case .u8(let raster): layout.hasAlpha ? .f32(raster.lumas()) : .u16(raster.lumas())
+        case .u16(let raster): layout.hasAlpha ? .f32(raster.lumas()) : .u16(raster.lumas())
         case .f32(let raster): .f32(raster.lumas())
         }
     }
@@ -140,7 +143,7 @@ extension Raster {
     }
 }
 
-/// Powers with a relative error below 1e-8, in a fixed order of operations: quicker than `DeterministicMath`.
+/// Powers in a fixed order of operations, quicker than `DeterministicMath`. The relative error is below 1e-8 for exponents up to 100.
 enum QuickPower {
     /// - Parameters:
     ///   - base: positive and finite.

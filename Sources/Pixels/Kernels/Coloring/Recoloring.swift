@@ -26,16 +26,15 @@ package struct Recoloring: Sendable {
         precondition(destination.layout == source.raster.layout, "colours change, and channels stay")
         guard let mask else {
             source.copyPixels(to: &destination)
-            return recolor(&destination, source.curve)
+            return recolor(&destination)
         }
         let kernel = RecoloredParts(recoloring: self)
         kernel.render(source, light: .encoded, within: mask, into: &destination)
     }
 
-    /// - Parameter curve: from the raster's samples to light.
-    fileprivate func recolor(_ raster: inout AnyRaster, _ curve: TransferCurve) {
+    fileprivate func recolor(_ raster: inout AnyRaster) {
         switch function {
-        case .channels(let function): recolor(&raster, function, curve)
+        case .channels(let function): recolor(&raster, function)
         case .colors(let function):
             switch raster.format {
             case .u8: raster.modifyU8 { Self.recolor(&$0, function) }
@@ -45,14 +44,14 @@ package struct Recoloring: Sendable {
         }
     }
 
-    private func recolor(_ raster: inout AnyRaster, _ function: any ChannelFunction, _ curve: TransferCurve) {
+    private func recolor(_ raster: inout AnyRaster, _ function: any ChannelFunction) {
         let isGray = raster.layout.removingAlpha == .gray
         switch raster.format {
         case .u8:
-            let table = tables.bytes(function, curve, isGray: isGray)
+            let table = tables.bytes(function, isGray: isGray)
             raster.modifyU8 { Self.lookUp(&$0, table, steps: 256) }
         case .u16:
-            let table = tables.words(function, curve, isGray: isGray)
+            let table = tables.words(function, isGray: isGray)
             raster.modifyU16 { Self.lookUp(&$0, table, steps: 65536) }
         case .f32:
             raster.modifyF32 { raster in
@@ -63,7 +62,7 @@ package struct Recoloring: Sendable {
                         let value = Double(raster.samples[pixel + channel])
                         raster.samples[pixel + channel] =
                             isClear
-                            ? 0 : Float(function.stored(value, channel: isGray ? nil : channel, curve, isFloat: true))
+                            ? 0 : Float(function.value(value, channel: isGray ? nil : channel, isFloat: true))
                     }
                 }
             }
@@ -132,28 +131,17 @@ private struct RecoloredParts: WorkingKernel {
         guard !area.isEmpty else { return }
         var part = AnyRaster(zeroed: area, layout: reader.layout, format: reader.source.raster.format)
         reader.source.copyPixels(to: &part)
-        recoloring.recolor(&part, reader.source.curve)
+        recoloring.recolor(&part)
         PixelReader(KernelSource(part), layout: part.layout, light: .encoded).write(area, to: &sink)
     }
 }
 
-/// A function of single channels.
+/// A function of single channels, from stored values to stored values.
 package protocol ChannelFunction: Sendable {
-    /// What it gets and gives: stored values, or linear light.
-    var light: Light { get }
     /// - Parameters:
     ///   - channel: 0 to 2 for red, green and blue; nil for gray.
     ///   - isFloat: whether the picture has floats, which are not cut off.
     func value(_ value: Double, channel: Int?, isFloat: Bool) -> Double
-}
-
-extension ChannelFunction {
-    /// The function of stored values.
-    fileprivate func stored(_ value: Double, channel: Int?, _ curve: TransferCurve, isFloat: Bool) -> Double {
-        guard light == .linear else { return self.value(value, channel: channel, isFloat: isFloat) }
-        let tone = curve.curves.count == 1 ? curve.curves[0] : curve.curves[channel ?? 0]
-        return tone.encode(self.value(tone.decode(value), channel: channel, isFloat: isFloat))
-    }
 }
 
 /// A function of all channels of a colour.
@@ -168,47 +156,37 @@ enum ColorLuma {
     }
 }
 
-/// The results of channel functions for all values of integer formats, computed on first use.
+/// The results of a channel function for all values of integer formats, computed on first use.
 private final class ChannelTables: Sendable {
     private struct Known {
-        var bytes: [UInt8] = []
-        var words: [UInt16] = []
-        var curves: [ToneCurve] = []
-        var isGray = false
+        /// For gray, and for colours.
+        var bytes: [Bool: [UInt8]] = [:]
+        var words: [Bool: [UInt16]] = [:]
     }
 
     private let known = Mutex(Known())
 
-    func bytes(_ function: any ChannelFunction, _ curve: TransferCurve, isGray: Bool) -> [UInt8] {
+    func bytes(_ function: any ChannelFunction, isGray: Bool) -> [UInt8] {
         known.withLock { known in
-            Self.prepare(&known, curve, isGray)
-            if known.bytes.isEmpty { known.bytes = Self.table(function, curve, isGray: isGray) }
-            return known.bytes
+            let table = known.bytes[isGray] ?? Self.table(function, isGray: isGray)
+            known.bytes[isGray] = table
+            return table
         }
     }
 
-    func words(_ function: any ChannelFunction, _ curve: TransferCurve, isGray: Bool) -> [UInt16] {
+    func words(_ function: any ChannelFunction, isGray: Bool) -> [UInt16] {
         known.withLock { known in
-            Self.prepare(&known, curve, isGray)
-            if known.words.isEmpty { known.words = Self.table(function, curve, isGray: isGray) }
-            return known.words
+            let table = known.words[isGray] ?? Self.table(function, isGray: isGray)
+            known.words[isGray] = table
+            return table
         }
     }
 
-    private static func prepare(_ known: inout Known, _ curve: TransferCurve, _ isGray: Bool) {
-        if known.curves != curve.curves || known.isGray != isGray {
-            known = Known(curves: curve.curves, isGray: isGray)
-        }
-    }
-
-    private static func table<Sample: PixelSample>(
-        _ function: any ChannelFunction, _ curve: TransferCurve, isGray: Bool
-    ) -> [Sample] {
+    private static func table<Sample: PixelSample>(_ function: any ChannelFunction, isGray: Bool) -> [Sample] {
         let channels = (isGray ? [nil] : [0, 1, 2]).map { channel in
             (0...Int(Sample.full)).map { value in
-                Sample(
-                    rounding: function.stored(Double(value) / Sample.full, channel: channel, curve, isFloat: false)
-                        * Sample.full)
+                let share = Double(value) / Sample.full
+                return Sample(rounding: function.value(share, channel: channel, isFloat: false) * Sample.full)
             }
         }
         return channels.allSatisfy { $0 == channels[0] } ? channels[0] : channels.flatMap(\.self)

@@ -27,14 +27,22 @@ package struct Projection: Hashable, Sendable {
     /// The map of a rectangle from (0, 0) on to a quadrilateral. Nil unless that is convex, and turns as the corners of a
     /// rectangle do. (P. Heckbert, "Fundamentals of Texture Mapping and Image Warping", 1989, 2.2.3.)
     ///
+    /// Nil, too, if the perspective is so strong that a pixel at one corner shows far more of the picture than one at another.
+    ///
     /// - Parameter corners: top left, top right, bottom right, bottom left.
     package init?(rectangle width: Double, _ height: Double, to corners: [(x: Double, y: Double)]) {
         precondition(corners.count == 4, "a quadrilateral has four corners")
-        let isConvex = (0..<4).allSatisfy { index in
+        let turns = (0..<4).map { index in
             let (a, b, c) = (corners[index], corners[(index + 1) % 4], corners[(index + 2) % 4])
-            return (b.x - a.x) * (c.y - b.y) - (b.y - a.y) * (c.x - b.x) > 1e-9
+            return (b.x - a.x) * (c.y - b.y) - (b.y - a.y) * (c.x - b.x)
         }
-        guard isConvex, width > 0, height > 0 else { return nil }
+        let longest =
+            (0..<4).map { index in
+                let (a, b) = (corners[index], corners[(index + 1) % 4])
+                return (b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y)
+            }.max() ?? 0
+        // Smaller areas are of the size of rounding errors.
+        guard turns.allSatisfy({ $0 > 1e-6 * longest }), width > 0, height > 0 else { return nil }
         let (a, b, c, d) = (corners[0], corners[1], corners[2], corners[3])
         let (dx1, dx2) = (b.x - c.x, d.x - c.x)
         let (dy1, dy2) = (b.y - c.y, d.y - c.y)
@@ -42,12 +50,23 @@ package struct Projection: Hashable, Sendable {
         let area = dx1 * dy2 - dx2 * dy1
         let g = (sumX * dy2 - dx2 * sumY) / area
         let h = (dx1 * sumY - sumX * dy1) / area
+        // w at the corners. In between it lies between these.
+        let depths = [1, 1 + g, 1 + g + h, 1 + h]
+        guard let nearest = depths.min(), let farthest = depths.max(), nearest > 0,
+            farthest <= Self.strongest * nearest
+        else { return nil }
         self.init([
             (b.x - a.x + g * b.x) / width, (d.x - a.x + h * d.x) / height, a.x,
             (b.y - a.y + g * b.y) / width, (d.y - a.y + h * d.y) / height, a.y,
             g / width, h / height, 1,
         ])
     }
+
+    /// The largest ratio of two depths.
+    private static let strongest = 64.0
+
+    /// Whether all pixels have the same size.
+    var isAffine: Bool { matrix[6] == 0 && matrix[7] == 0 }
 
     @inline(__always) package func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
         let w = matrix[6] * x + matrix[7] * y + matrix[8]
@@ -104,8 +123,9 @@ package struct Warp: Sendable {
             (output.x, output.y), (output.right, output.y), (output.x, output.bottom), (output.right, output.bottom),
         ].map { projection.place(Double($0.0), Double($0.1)) }
         func range(_ values: [Double]) -> Range<Int> {
-            let low = Int(max(-1e9, values.min() ?? 0).rounded(.down)) - kernel.reach
-            return low..<max(low, Int(min(1e9, values.max() ?? 0).rounded(.up)) + kernel.reach)
+            func bounded(_ value: Double?) -> Double { min(max(value ?? 0, -1e9), 1e9) }
+            let low = Int(bounded(values.min()).rounded(.down)) - kernel.reach
+            return low..<max(low, Int(bounded(values.max()).rounded(.up)) + kernel.reach)
         }
         return PixelRect(columns: range(corners.map(\.x)), rows: range(corners.map(\.y)))
     }
@@ -148,61 +168,67 @@ package struct Warp: Sendable {
             return
         }
         let pixels = Self.read(reader, area)
+        let usual = projection.isAffine ? samples(Double(rect.x) + 0.5, Double(rect.y) + 0.5) : nil
         var row = [Double](repeating: 0, count: rect.width * channels)
         for y in rect.rows {
             for (index, x) in rect.columns.enumerated() {
-                let (centerX, centerY) = (Double(x) + 0.5, Double(y) + 0.5)
-                let samples = min(
-                    Self.mostSamples, max(1, Int((projection.scale(centerX, centerY) - 1e-6).rounded(.up))))
-                var values = row.mutableSpan
-                for channel in 0..<channels { values[index * channels + channel] = 0 }
-                let share = 1 / Double(samples * samples)
+                let samples = usual ?? samples(Double(x) + 0.5, Double(y) + 0.5)
+                var sum = SIMD4<Double>()
                 for j in 0..<samples {
                     for i in 0..<samples {
-                        let place = projection.place(
-                            Double(x) + (Double(i) + 0.5) / Double(samples),
-                            Double(y) + (Double(j) + 0.5) / Double(samples))
-                        add(place, share, pixels.span, area, channels, to: &values, at: index * channels)
+                        sum += value(
+                            projection.place(
+                                Double(x) + (Double(i) + 0.5) / Double(samples),
+                                Double(y) + (Double(j) + 0.5) / Double(samples)), pixels.span, area)
                     }
                 }
+                let mean = sum / Double(samples * samples)
+                for channel in 0..<channels { row[index * channels + channel] = mean[channel] }
             }
             sink.write(row.span, x: rect.x, y: y)
         }
     }
 
-    /// Adds a share of the interpolation at a place.
-    @inline(__always) private func add(
-        _ place: (x: Double, y: Double), _ share: Double, _ pixels: Span<Double>, _ area: PixelRect, _ channels: Int,
-        to row: inout MutableSpan<Double>, at index: Int
-    ) {
+    /// The interpolations along each axis of a pixel.
+    private func samples(_ x: Double, _ y: Double) -> Int {
+        let scale = (projection.scale(x, y) - 1e-6).rounded(.up)
+        return Int(min(max(scale, 1), Double(Self.mostSamples)))
+    }
+
+    /// The interpolation at a place.
+    @inline(__always) private func value(
+        _ place: (x: Double, y: Double), _ pixels: Span<SIMD4<Double>>, _ area: PixelRect
+    ) -> SIMD4<Double> {
         let taps = 2 * kernel.reach
         let (x, y) = (place.x - 0.5, place.y - 0.5)
         let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
         let left = Int(floorX) - kernel.reach + 1 - area.x
         let top = Int(floorY) - kernel.reach + 1 - area.y
         let (columns, rows) = (weights.weights(x - floorX), weights.weights(y - floorY))
-        for channel in 0..<channels {
-            var sum = 0.0
-            for j in 0..<taps {
-                let start = ((top + j) * area.width + left) * channels + channel
-                var part = 0.0
-                for i in 0..<taps { part += pixels[start + i * channels] * columns[i] }
-                sum += part * rows[j]
-            }
-            row[index + channel] += share * sum
+        var sum = SIMD4<Double>()
+        for j in 0..<taps {
+            let start = (top + j) * area.width + left
+            var part = SIMD4<Double>()
+            for i in 0..<taps { part += pixels[start + i] * columns[i] }
+            sum += part * rows[j]
         }
+        return sum
     }
 
-    private static func read(_ reader: PixelReader, _ area: PixelRect) -> [Double] {
-        let stride = area.width * reader.layout.channels
-        var pixels = [Double](repeating: 0, count: stride * area.height)
-        var row = [Double](repeating: 0, count: stride)
+    private static func read(_ reader: PixelReader, _ area: PixelRect) -> [SIMD4<Double>] {
+        let channels = reader.layout.channels
+        var pixels = [SIMD4<Double>](repeating: SIMD4(), count: area.area)
+        var row = [Double](repeating: 0, count: area.width * channels)
         for (index, y) in area.rows.enumerated() {
             let position = reader.source.rows[y]
             guard position >= 0 else { continue }
             var span = row.mutableSpan
             reader.read(columns: area.columns, atPosition: position, into: &span)
-            pixels.replaceSubrange(index * stride..<(index + 1) * stride, with: row)
+            for column in 0..<area.width {
+                var pixel = SIMD4<Double>()
+                for channel in 0..<channels { pixel[channel] = row[column * channels + channel] }
+                pixels[index * area.width + column] = pixel
+            }
         }
         return pixels
     }

@@ -11,6 +11,12 @@ package struct LevelsFilter: ColoringFilter {
         func share(_ name: String) throws(FilterError) -> Double { try arguments.number(name) / 100 }
         let (black, white, gamma) = (try share("black"), try share("white"), try arguments.number("gamma"))
         let (darkest, brightest) = (try share("darkest"), try share("brightest"))
+        // Shares may be equal where percents differ in their last digit.
+        guard white - black > 1e-9 else {
+            throw FilterError(
+                filter: "levels",
+                problem: .failed(reason: "'black' must be smaller than 'white'; there is nothing between them"))
+        }
         let channel = Channel(rawValue: try arguments.word("channel")) ?? .all
         isIdentity = (black, white, gamma, darkest, brightest) == (0, 1, 1, 0, 1)
         masking = try MaskOptions(arguments)

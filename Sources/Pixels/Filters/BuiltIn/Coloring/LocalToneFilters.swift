@@ -25,9 +25,16 @@ extension LocalToneFilter {
     }
 }
 
+extension LocalTones {
+    /// The cost of the luma and of its blur, which each band computes again for the rows around it.
+    fileprivate func cost(_ layout: PixelLayout) -> Double {
+        (layout.hasAlpha ? 8 : 4) * (1 + Double(halo.top + halo.bottom) / 512)
+    }
+}
+
 extension ParameterDescriptor {
     fileprivate static let surroundings = ParameterDescriptor(
-        "radius", .number(minimum: 1, maximum: 1000), fallback: .number(40), unit: "px",
+        "radius", .number(minimum: 1, maximum: 300), fallback: .number(40), unit: "px",
         summary: "Sets how far the surroundings reach that count: the standard deviation of their blur")
 }
 
@@ -61,7 +68,9 @@ package struct ShadowsHighlightsFilter: LocalToneFilter {
             rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try ShadowsHighlightsFilter($0) })
 
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 25 * Double(layout.channels) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        25 * Double(layout.channels) + kernel.cost(layout)
+    }
 }
 
 /// `clarity`: more or less contrast between a pixel and its surroundings.
@@ -91,5 +100,7 @@ package struct ClarityFilter: LocalToneFilter {
             rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try ClarityFilter($0) })
 
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 12 * Double(layout.channels) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        12 * Double(layout.channels) + kernel.cost(layout)
+    }
 }

@@ -29,7 +29,7 @@ package struct WhiteBalanceFilter: ColoringFilter {
             renderingVersion: 1,
             parameters: [
                 ParameterDescriptor(
-                    "neutral", .color, summary: "Sets a colour of the picture that should be gray",
+                    "neutral", .color, summary: "Sets a colour of the picture, in sRGB, that should be gray",
                     requiredLike: "'#c8b49a'")
             ] + MaskOptions.parameters,
             rules: MaskOptions.rules(of: MaskOptions.parameters)),

@@ -54,7 +54,7 @@ package struct PerspectiveFilter: Filter {
                 problem: .failed(
                     reason:
                         "'corners' make no picture; give top left, top right, bottom right and bottom left, in this order, and "
-                        + "none far outside of the picture"))
+                        + "none far outside of the picture, or in one line with two others"))
         }
     }
 
