@@ -42,7 +42,8 @@ import Testing
         Change(words: [], new: .make(save: SaveOptions(values: ["quality": .integer(82)]))),
         Change(words: ["metadata keep → public"], new: .make(save: SaveOptions(metadata: .public))),
         Change(words: ["dither false → true"], new: .make(save: SaveOptions(dither: true))),
-        Change(words: ["precision input → auto"], new: .make(save: SaveOptions(precision: .auto))),
+        Change(words: [], new: .make(save: SaveOptions(precision: .auto))),
+        Change(words: ["precision input → 16"], new: .make(save: SaveOptions(precision: .u16))),
         Change(words: ["depth input → 16"], new: .make(save: SaveOptions(depth: .u16))),
         Change(
             words: ["the copyright in 'set'"],

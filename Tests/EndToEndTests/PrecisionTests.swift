@@ -127,6 +127,44 @@ import Testing
             try await plan("[{median: {radius: 20}}, {median: {radius: 30}}]", "").contains("160×120 rgb u8  "))
     }
 
+    @Test(arguments: ["precision: auto", "precision: float", "dither: true"])
+    func `a preview compares chains that get other samples than the picture has`(save: String) async throws {
+        try workspace.writeManifest(
+            inputs: "photos/a.png", filters: "[gaussian, vignette]", more: "save: {\(save)}")
+        for more in [["--compare", "side"], ["--compare", "split"], []] {
+            let result = try await Program.run(
+                Program.penumbra, ["preview", "job.yaml", "photos/a.png", "-o", "preview.png"] + more, in: workspace)
+            #expect(result.code == 0, "\(result.errors)")
+            try workspace.remove("preview.png")
+        }
+    }
+
+    @Test func `tiles, frames and other renderings make the same choice`() async throws {
+        for (folder, more) in [("frames", "shard: frame"), ("tiles", "shard: tile\ntile: 50")] {
+            let result = try await render(
+                "[{gaussian: {radius: 3}}, vignette]", "", output: "\(folder)/{stem}.png", inputs: "photos/*",
+                more: more)
+            #expect(result.code == 0, "\(result.errors)")
+            let verified = try await Program.run(Program.penumbra, ["verify", folder, "--rerender"], in: workspace)
+            #expect(verified.code == 0, "\(verified.errors)")
+        }
+        for name in ["a.png", "b.png", "c.png"] {
+            #expect(try workspace.read("frames/\(name)") == workspace.read("tiles/\(name)"))
+        }
+    }
+
+    @Test func `outputs of earlier versions stay, unless the manifest wants those of this one`() async throws {
+        func run(_ more: String) async throws -> String {
+            try workspace.writeManifest(
+                inputs: "photos/a.png", filters: "[gaussian, vignette]", more: "existing: update\n\(more)")
+            return try await Program.run(Program.penumbra, ["run", "job.yaml"], in: workspace).output
+        }
+        // The recipe is that of a version without a choice.
+        _ = try await run("save: {precision: input}")
+        #expect(try await run("").contains("0 published, 1 skipped"))
+        #expect(try await run("upgrade: rerender").contains("1 published"))
+    }
+
     @Test func `another precision makes outputs anew, and receipts tell it`() async throws {
         func run(_ save: String) async throws -> String {
             try workspace.writeManifest(

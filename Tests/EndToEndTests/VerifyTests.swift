@@ -67,26 +67,62 @@ import Testing
         number < 1000 ? "\(number)" : "\(number / 1000),\(String(format: "%03d", number % 1000))"
     }
 
+    /// Changes a byte as a bad disk does: the size and the time stay.
+    private func rot(_ name: String) async throws {
+        let command =
+            "cp -p \(name) saved && printf x | dd of=\(name) bs=1 seek=300 conv=notrunc status=none && touch -r saved \(name)"
+        #expect(try await Program.run("/bin/sh", ["-c", command], in: workspace).code == 0)
+    }
+
     @Test func `damaged and missing outputs are made again, and nothing else`() async throws {
         let names = ["out/a.png", "out/b.png", "out/c.png"]
         let before = try names.map { try workspace.read($0) }
-        try workspace.corrupt("out/a.png", .truncated(at: 100))
+        try await rot("out/a.png")
         try workspace.remove("out/b.png")
         let whole = try workspace.modified("out/c.png")
         let result = try await verify("job.yaml", "--repair")
         #expect(result.code == 0, "\(result.errors)")
         #expect(result.output.hasSuffix("repaired 2 outputs\n"), "\(result.output)")
-        #expect(result.errors.contains("out/a.png: truncated") && result.errors.contains("out/b.png: missing"))
+        #expect(result.errors.contains("out/a.png: changed") && result.errors.contains("out/b.png: missing"))
         #expect(try names.map { try workspace.read($0) } == before)
         #expect(try workspace.modified("out/c.png") == whole)
-        let again = try await verify("job.yaml", "--repair")
+        let again = try await verify("job.yaml", "--repair", "--rerender")
         #expect(again.code == 0 && counts(again) == "verified 3 outputs: 3 as published")
         // The next night finds nothing to do.
         #expect(try await Program.night(workspace).published == 0)
     }
 
+    @Test func `what somebody may have edited stays, unless it is forced`() async throws {
+        let before = try workspace.read("out/a.png")
+        try workspace.write("edited", to: "out/a.png")
+        let result = try await verify("job.yaml", "--repair")
+        #expect(result.code == 1)
+        #expect(
+            result.output.hasSuffix(
+                "repaired 0 outputs; 1 output is not as published\n   = 1 output may have been edited: 'penumbra adopt' "
+                    + "accepts edits, and --force replaces them\n"), "\(result.output)")
+        #expect(try workspace.read("out/a.png") == Data("edited".utf8))
+        #expect(try await verify("job.yaml", "--repair", "--force").code == 0)
+        #expect(try workspace.read("out/a.png") == before)
+        let usage = try await verify("job.yaml", "--force")
+        #expect(usage.code == 64 && usage.errors.contains("--force belongs to --repair; give both."))
+    }
+
+    @Test func `other outputs of the same picture stay as they are`() async throws {
+        try workspace.write(
+            "job: two\ninputs: photos/a.png\nfilters: [gaussian]\noutputs: [{path: 'two/{stem}.png'}, {path: 'two/{stem}.jpg'}]\n",
+            to: "two.yaml")
+        #expect(try await Program.run(Program.penumbra, ["run", "two.yaml"], in: workspace).code == 0)
+        try workspace.write("edited", to: "two/a.jpg")
+        try workspace.remove("two/a.png")
+        let result = try await verify("two/a.png", "--repair", "--force")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(workspace.exists("two/a.png"))
+        #expect(try workspace.read("two/a.jpg") == Data("edited".utf8))
+    }
+
     @Test func `what cannot be made again stays damaged, and does not stop the rest`() async throws {
-        try workspace.corrupt("out/a.png", .truncated(at: 100))
+        try await rot("out/a.png")
         try workspace.remove("out/b.png")
         try workspace.write("no picture", to: "photos/b.png")
         let result = try await verify("job.yaml", "--repair")
@@ -96,22 +132,27 @@ import Testing
         #expect(!workspace.exists("out/b.png"))
         let json = try await verify("out", "--repair", "--json")
         #expect(json.code == 1)
-        #expect(json.output.contains(#"{"damaged":1,"event":"repair","repaired":0}"#), "\(json.output)")
+        #expect(json.output.contains(#"{"damaged":1,"edited":0,"event":"repair","repaired":0}"#), "\(json.output)")
     }
 
-    @Test func `a job whose manifest is gone or wrong costs its own outputs`() async throws {
+    @Test func `a job whose manifest is gone, wrong, or another job's, costs its own outputs`() async throws {
         try workspace.writeManifest("other.yaml", output: "other/{stem}.png", more: "existing: update")
         let other = String(decoding: try workspace.read("other.yaml"), as: UTF8.self)
         try workspace.write(other.replacing("job: test", with: "job: other"), to: "other.yaml")
         #expect(try await Program.run(Program.penumbra, ["run", "other.yaml"], in: workspace).code == 0)
-        try workspace.remove("out/a.png")
-        try workspace.remove("other/a.png")
-        try workspace.write("job: [", to: "other.yaml")
-        let result = try await verify("out", "other", "--repair")
-        #expect(result.code == 1)
-        #expect(result.errors.contains("other.yaml:1"), "\(result.errors)")
-        #expect(workspace.exists("out/a.png") && !workspace.exists("other/a.png"))
-        #expect(result.output.hasSuffix("repaired 1 output; 1 output is not as published\n"), "\(result.output)")
+        for (manifest, message) in [
+            ("job: [", "other.yaml:1"),
+            (other, "other.yaml: is the job 'test' now, and the damaged outputs are of the job 'other'"),
+        ] {
+            for name in ["out/a.png", "other/a.png"] where workspace.exists(name) { try workspace.remove(name) }
+            try workspace.write(manifest, to: "other.yaml")
+            let result = try await verify("out", "other", "--repair")
+            #expect(result.code == 1)
+            #expect(result.errors.contains(message), "\(result.errors)")
+            #expect(workspace.exists("out/a.png") && !workspace.exists("other/a.png"))
+            #expect(
+                result.output.hasSuffix("repaired 1 output; 1 output is not as published\n"), "\(result.output)")
+        }
     }
 
     @Test func `outputs that were swapped are told whose bytes they hold`() async throws {

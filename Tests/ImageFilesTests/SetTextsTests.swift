@@ -114,6 +114,51 @@ import Testing
         #expect(Self.text(carried.exif).contains(long) && Self.text(carried.xmp).contains(long))
     }
 
+    private static func packet(_ description: String) -> ImageMetadata {
+        let text =
+            "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
+            + "\(description)</rdf:RDF></x:xmpmeta>"
+        return ImageMetadata(xmp: Blob(Array(text.utf8)))
+    }
+
+    @Test(arguments: [
+        "<rdf:Description xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:rights>Old</dc:rights></rdf:Description>"
+            + "<rdf:Description xmlns:dc=\"urn:x\"/>",
+        "<rdf:Description><rights xmlns=\"http://purl.org/dc/elements/1.1/\">Old</rights></rdf:Description>",
+    ])
+    func `names with two meanings hide nothing`(description: String) {
+        let carried = Self.packet(description).carried(by: .keep, setting: texts, shape: shape)
+        #expect(!Self.text(carried.xmp).contains("Old") && Self.text(carried.xmp).contains("Ann"))
+    }
+
+    @Test func `the creators of a composite's parts stay`() {
+        let description =
+            "<rdf:Description xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:xmpMM=\"http://ns.adobe.com/xap/1.0/mm/\">"
+            + "<xmpMM:Pantry><rdf:Bag><rdf:li rdf:parseType=\"Resource\"><dc:creator>Part</dc:creator></rdf:li></rdf:Bag>"
+            + "</xmpMM:Pantry><dc:creator>Old</dc:creator></rdf:Description>"
+        let xmp = Self.text(Self.packet(description).carried(by: .keep, setting: texts, shape: shape).xmp)
+        #expect(xmp.contains("Part") && !xmp.contains("Old"))
+    }
+
+    @Test func `a text is never lost for want of room`() {
+        let large = Self.packet(
+            "<rdf:Description xmlns:a=\"urn:a\"><a:b>\(String(repeating: "word ", count: 20_000))</a:b></rdf:Description>"
+        )
+        #expect(Self.text(large.carried(by: .keep, setting: texts, shape: shape).xmp).contains("Two boats"))
+        let note = ExifBuilder(main: [.text(0x010F, String(repeating: "a", count: 64_990))]).build()
+        let exif = ImageMetadata(exif: Blob(note)).carried(by: .keep, setting: texts, shape: shape).exif
+        #expect(Self.text(exif).contains("Two boats"))
+    }
+
+    @Test func `records behind a very long one stay`() {
+        let long: [UInt8] = [0x1C, 2, 202, 0x80, 4, 0, 0, 0x90, 0] + [UInt8](repeating: 7, count: 0x9000)
+        let metadata = ImageMetadata(iptc: Blob(long + Self.dataset(90, "Malmo")))
+        let carried = metadata.carried(by: .keep, setting: MetadataTexts([.title: ["Boats"]]), shape: shape)
+        let iptc = carried.iptc?.bytes ?? []
+        #expect(iptc.firstRange(of: long) != nil && iptc.firstRange(of: Self.dataset(90, "Malmo")) != nil)
+        #expect(iptc.firstRange(of: Self.dataset(5, "Boats")) != nil)
+    }
+
     @Test func `a packet that cannot be read is replaced`() {
         let metadata = ImageMetadata(xmp: Blob(Array("<x:xmpmeta".utf8)))
         let carried = metadata.carried(by: .keep, setting: texts, shape: shape)

@@ -107,6 +107,7 @@ extension FormatDescriptor {
     ) -> FormatDescriptor {
         FormatDescriptor(
             name: name, extensions: extensions, canRead: true, canWrite: canWrite, sampleFormats: [.u8],
-            holdsAlpha: name != "jpeg", holdsTexts: name != "webp", isLossless: false, largestSide: 65_535, options: options)
+            holdsAlpha: name != "jpeg", holdsTexts: name != "webp", isLossless: false, largestSide: 65_535,
+            options: options)
     }
 }

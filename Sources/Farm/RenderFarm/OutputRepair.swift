@@ -3,52 +3,75 @@ import JobModel
 import JobStorage
 package import Runs
 
-/// What makes damaged outputs again: a run of each job that published them, of the pictures that they were made of alone.
+/// What makes damaged outputs again: a run of each job that published them, of the pictures that they were made of alone. It replaces
+/// these outputs, and treats all others as any run does.
 package struct OutputRepair: Sendable {
-    /// The pictures whose outputs are made again, for each manifest.
     package struct Job: Hashable, Sendable {
         /// The job's manifest.
         package let manifest: String
-        /// The pictures, sorted.
-        package let inputs: [String]
-        /// The damaged outputs of these pictures.
-        package let outputs: [RecordedOutput]
+        package let name: String
+        /// The damaged outputs.
+        package let outputs: [VerifiedOutput]
     }
 
     /// Sorted by their manifests.
     package let jobs: [Job]
-    /// Damaged outputs that no job can make again: another job's output is in their place, or nothing but a receipt is known, or
-    /// they cannot be read.
+    /// Damaged outputs that no run makes again: another job's output is in their place, or nothing but a receipt is known, or they
+    /// cannot be read.
     package let unrepairable: [VerifiedOutput]
+    /// Outputs that somebody may have edited.
+    package let edited: [VerifiedOutput]
 
-    package init(of outputs: [VerifiedOutput]) {
-        var byManifest: [PathKey: [RecordedOutput]] = [:]
-        var others: [VerifiedOutput] = []
+    /// - Parameter replacesEdited: whether outputs are made again that somebody may have edited.
+    package init(of outputs: [VerifiedOutput], replacesEdited: Bool) {
+        struct Key: Hashable {
+            let manifest: PathKey
+            let job: String
+        }
+        var groups: [Key: [VerifiedOutput]] = [:]
+        var (others, edited): ([VerifiedOutput], [VerifiedOutput]) = ([], [])
         for output in outputs where output.condition.isDamage {
-            if output.condition.isRepairable, let manifest = output.output.manifest {
-                byManifest[PathKey(manifest), default: []].append(output.output)
-            } else {
+            guard let manifest = output.output.manifest, output.condition.isRepairable else {
                 others.append(output)
+                continue
+            }
+            if output.mayBeEdited, !replacesEdited {
+                edited.append(output)
+            } else {
+                groups[Key(manifest: PathKey(manifest), job: output.output.job), default: []].append(output)
             }
         }
-        jobs = byManifest.sorted { $0.key < $1.key }.map { manifest, outputs in
-            Job(
-                manifest: manifest.path, inputs: Set(outputs.map { PathKey($0.record.input) }).sorted().map(\.path),
-                outputs: outputs)
+        jobs = groups.sorted { ($0.key.manifest, $0.key.job) < ($1.key.manifest, $1.key.job) }.map { key, outputs in
+            Job(manifest: key.manifest.path, name: key.job, outputs: outputs)
         }
-        unrepairable = others
+        (unrepairable, self.edited) = (others, edited)
     }
 }
 
 extension OutputRepair.Job {
-    /// The run that makes the outputs again, whatever is at their paths now.
+    /// The run that makes the outputs again.
     ///
     /// - Parameter folder: the folder of the request.
     package func request(in folder: String) -> RunRequest {
         var request = RunRequest(manifests: [RunRequest.Manifest(path: manifest)], folder: folder)
-        request.inputs = inputs
-        request.isForced = true
+        request.inputs = Set(outputs.map { PathKey($0.output.record.input) }).sorted().map(\.path)
+        request.repair = RunRequest.Repair(
+            job: name,
+            outputs: outputs.map { .init(path: $0.output.record.path, found: $0.found?.digest) })
         return request
+    }
+}
+
+extension VerifiedOutput {
+    /// Whether its file was written since it was published. A disk that loses bytes does not change the time of a file.
+    fileprivate var mayBeEdited: Bool {
+        switch condition {
+        case .changed, .truncated:
+            guard let found else { return true }
+            let recorded = output.record.file.stamp
+            return found.stamp.size != recorded.size || found.stamp.modified != recorded.modified
+        case .asPublished, .missing, .swapped, .copied, .replaced, .unreadable: return false
+        }
     }
 }
 

@@ -6,7 +6,7 @@ import JobStorage
 import SafeFiles
 import Planning
 import Reports
-import Scheduling
+package import Scheduling
 import Settings
 import Runs
 
@@ -21,6 +21,9 @@ package struct OutputVerifier {
 
     /// The folder of the database with most of the records.
     package var stateFolder: String { farm.settings.stateFolder.value }
+
+    /// Why the command ends early; nil if it does not.
+    package var stop: StopReason? { control.stop }
 
     package init(_ farm: Farm, control: RunControl, listener: any RunListener, folder: String) throws {
         (self.farm, self.control, self.listener, self.folder) = (farm, control, listener, folder)

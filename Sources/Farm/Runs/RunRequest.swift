@@ -25,6 +25,8 @@ public struct RunRequest: Hashable, Sendable, StoredJSON {
     package var filesFrom: String?
     /// The inputs that `penumbra retry` chose, including broken ones; nil for all.
     package var inputs: [String]?
+    /// Only damaged outputs of ``inputs`` are made again; nil otherwise.
+    package var repair: Repair?
     /// The run whose concluded frames are passed over by `penumbra retry --state left`; nil otherwise.
     package var leftOf: String?
 
@@ -83,6 +85,27 @@ public struct RunRequest: Hashable, Sendable, StoredJSON {
         }
     }
 
+    /// Damaged outputs that a run makes again.
+    package struct Repair: Hashable, Sendable, Codable {
+        package struct Output: Hashable, Sendable, Codable {
+            package let path: String
+            /// What is at the path. If other bytes are there by then, the output is no more damaged than any other. Nil for nothing.
+            package let found: Digest?
+
+            package init(path: String, found: Digest?) {
+                (self.path, self.found) = (path, found)
+            }
+        }
+
+        /// The name of the job that published them.
+        package let job: String
+        package let outputs: [Output]
+
+        package init(job: String, outputs: [Output]) {
+            (self.job, self.outputs) = (job, outputs)
+        }
+    }
+
     /// What happens to outputs whose inputs are gone.
     package enum Orphans: String, Hashable, Sendable, Codable {
         case listed
@@ -105,7 +128,8 @@ public struct RunRequest: Hashable, Sendable, StoredJSON {
 
 extension RunRequest {
     private enum CodingKeys: String, CodingKey {
-        case version, folder, manifests, overrides, only, limit, filesFrom, inputs, leftOf, isForced, allowsEmpty,
+        case version, folder, manifests, overrides, only, limit, filesFrom, inputs, repair, leftOf, isForced,
+            allowsEmpty,
             allowsGone
         case isStrict, retryBroken, orphans, lockWait, deadline, isWatching, engine, slurmArguments, workers,
             configFile, stateFolder
@@ -131,6 +155,7 @@ extension RunRequest {
         try read(.limit, &limit)
         try read(.filesFrom, &filesFrom)
         try read(.inputs, &inputs)
+        try read(.repair, &repair)
         try read(.leftOf, &leftOf)
         try read(.isForced, &isForced)
         try read(.allowsEmpty, &allowsEmpty)

@@ -2,7 +2,7 @@
 public struct InputExpectation: Hashable, Sendable, Codable {
     public let atLeast: Int?
     public let atMost: Int?
-    /// How many percent of the pictures with outputs may be gone, 0 to 100.
+    /// How many percent fewer pictures there may be than in the last run, 0 to 100.
     public let loss: Double?
 
     public init(atLeast: Int? = nil, atMost: Int? = nil, loss: Double? = nil) {
@@ -15,18 +15,20 @@ public struct InputExpectation: Hashable, Sendable, Codable {
     public enum Surprise: Hashable, Sendable {
         case fewer(than: Int)
         case more(than: Int)
-        /// More pictures are gone than may be: `gone` of `known`.
-        case lost(gone: Int, known: Int)
+        /// More pictures are gone than may be: `gone` of `before`.
+        case lost(gone: Int, before: Int)
     }
 
     /// - Parameters:
     ///   - found: the pictures that the job has now.
-    ///   - known: the pictures whose outputs are recorded.
-    ///   - gone: those of them that the job has not any more.
-    public func surprise(found: Int, known: Int, gone: Int) -> Surprise? {
+    ///   - before: how many files the entries of `inputs` matched in the last run; nil if that does not count.
+    ///   - now: how many files these entries match now.
+    public func surprise(found: Int, before: Int?, now: Int) -> Surprise? {
         if let atLeast, found < atLeast { return .fewer(than: atLeast) }
         if let atMost, found > atMost { return .more(than: atMost) }
-        if let loss, Double(gone) * 100 > loss * Double(known) { return .lost(gone: gone, known: known) }
+        if let loss, let before, Double(before - now) * 100 > loss * Double(before) {
+            return .lost(gone: before - now, before: before)
+        }
         return nil
     }
 }

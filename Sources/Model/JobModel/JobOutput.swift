@@ -168,12 +168,16 @@ public struct OutputEncoding: Hashable, Sendable, Codable {
     public let frames: Int
     /// The factor by which the decoder shrank the input.
     public let shrink: Int
+    /// The samples that the filters gave each other, if they are not those of the file. (Earlier versions have not stored them.)
+    public let filterSamples: SampleFormat?
     /// Penumbra's version.
     public let penumbra: String
 
     public init(
-        encoder: String, layout: PixelLayout, samples: SampleFormat, frames: Int, shrink: Int, penumbra: String
+        encoder: String, layout: PixelLayout, samples: SampleFormat, frames: Int, shrink: Int,
+        filterSamples: SampleFormat? = nil, penumbra: String
     ) {
+        self.filterSamples = filterSamples
         self.encoder = encoder
         self.layout = layout
         self.samples = samples

@@ -8,6 +8,16 @@ public enum ChainPrecision: String, Hashable, Sendable, Codable, CaseIterable {
     case u16 = "16"
     case f32 = "float"
 
+    /// The precision with these samples.
+    public init(_ samples: SampleFormat) {
+        self =
+            switch samples {
+            case .u8: .u8
+            case .u16: .u16
+            case .f32: .f32
+            }
+    }
+
     /// Nil if they depend on the picture.
     public var samples: SampleFormat? {
         switch self {

@@ -42,7 +42,10 @@ extension TaskRunner {
                 digest: Digest(of: bands.map(\.digest)),
                 encoding: OutputEncoding(
                     encoder: ImageEncoder.versions(of: format, save: output.save), layout: shape.layout,
-                    samples: shape.sampleFormat, frames: frames, shrink: shrink, penumbra: Version.penumbra)))
+                    samples: shape.sampleFormat, frames: frames, shrink: shrink,
+                    filterSamples: rows.conversion.sampleFormat == shape.sampleFormat
+                        ? nil : rows.conversion.sampleFormat,
+                    penumbra: Version.penumbra)))
     }
 
     private static func kind(of error: ImageFileError) -> TaskFailure.Kind {

@@ -104,7 +104,10 @@ extension TaskRunner {
         var result = [AnyRaster?](repeating: nil, count: parts.count)
         for (index, part) in parts.enumerated() where result[index] == nil {
             let header = part.input.decoder.header
-            let alike = parts.indices.filter { parts[$0].input.shrinking == part.input.shrinking }
+            // Chains may need other samples of the picture than others do.
+            let alike = parts.indices.filter {
+                parts[$0].input.shrinking == part.input.shrinking && parts[$0].input.decoder.header == header
+            }
             let sources = alike.flatMap { parts[$0].sources }
             let bytes = sources.reduce(0) { $0 + $1.area } * header.layout.channels * header.sampleFormat.bytes
             if bytes <= task.memory {

@@ -183,6 +183,21 @@ import Testing
                 """)
     }
 
+    @Test func `what is dithered is not computed in 8 bits`() {
+        let messages = Reading.job("save: {dither: true, precision: 8}").messages
+        #expect(
+            messages.contains("'precision: 8' does not go with 'dither', which makes 8 bits of finer samples"),
+            "\(messages)")
+    }
+
+    @Test func `control characters and long lists are refused`() {
+        #expect(Reading.job("save: {set: {title: \"a\\u0001b\"}}").messages.contains("remove its control characters"))
+        let list = Array(repeating: "word of ten", count: 200).joined(separator: ", ")
+        #expect(
+            Reading.job("save: {set: {keywords: [\(list)]}}").messages.contains(
+                "the texts of 'keywords' have 2200 bytes, and 2000 fit"))
+    }
+
     @Test func `a text that is too long is refused`() {
         let messages = Reading.job("save: {set: {title: \(String(repeating: "a", count: 2001))}}").messages
         #expect(messages.contains("it has 2001 bytes, and 2000 fit"), "\(messages)")

@@ -38,18 +38,23 @@ package struct Freshness: Sendable {
     /// Outputs of other jobs at the paths of this job's outputs. This job does not know them, or another job has replaced its own.
     package private(set) var priorOutputs: [PathKey: PriorOutput] = [:]
     package let recipes: RecipeTable
+    /// Damaged outputs that are made again, with what was found of them; nil for nothing.
+    private let damaged: [PathKey: Digest?]
 
     /// The reason for skipping a frame that an earlier part of the same run rendered.
     package static let madeBefore = "rendered again already, by an earlier part of this run"
 
-    /// - Parameter stateFolder: the state folder, unless it is the user's usual one. Messages name it.
+    /// - Parameters:
+    ///   - damaged: the outputs that a repair makes again, whatever the job's policy is. Nil if the run is no repair.
+    ///   - stateFolder: the state folder, unless it is the user's usual one. Messages name it.
     package init(
-        job: JobSpec, isForced: Bool, madeSince: Int64? = nil, records: [OutputRecord], broken: [BrokenRecord],
-        recipes: RecipeTable, stateFolder: String? = nil, now: Int64
+        job: JobSpec, isForced: Bool, madeSince: Int64? = nil, damaged: [PathKey: Digest?]? = nil,
+        records: [OutputRecord], broken: [BrokenRecord], recipes: RecipeTable, stateFolder: String? = nil, now: Int64
     ) {
+        self.damaged = damaged ?? [:]
         self.madeSince = madeSince
         self.stateFolder = stateFolder
-        existing = isForced ? .overwrite : job.existing
+        existing = damaged != nil ? .update : isForced ? .overwrite : job.existing
         self.isForced = isForced
         compare = job.compare
         upgrade = job.upgrade
@@ -211,6 +216,7 @@ extension Freshness {
     }
 
     private func part(of output: FrameFiles.Output, _ frame: FrameFiles, _ findings: Findings) -> Part {
+        if let repair = repair(of: output, findings) { return repair }
         guard let record = record(at: output.path) else {
             return output.stamp == nil
                 ? .render(.nothing, absence(of: output.path))
@@ -241,6 +247,16 @@ extension Freshness {
                     + "--force replaces it"
             )
         }
+    }
+
+    /// Nil unless the output is to be repaired, and has the bytes that were found damaged.
+    private func repair(of output: FrameFiles.Output, _ findings: Findings) -> Part? {
+        guard let found = damaged[PathKey(output.path)] else { return nil }
+        guard let stamp = output.stamp else { return .render(.nothing, absence(of: output.path)) }
+        guard let found else { return nil }
+        let file = DigestTask.File(path: output.path)
+        guard let now = findings[file] else { return .compare([file]) }
+        return now?.digest == found ? .render(.published(stamp), "output damaged") : nil
     }
 
     /// Why an output is kept. One line may list many outputs with this reason.

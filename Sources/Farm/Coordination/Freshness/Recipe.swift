@@ -127,7 +127,12 @@ package struct RecipeComparison: Hashable, Sendable {
         compare("metadata", old.save.metadata.rawValue, new.save.metadata.rawValue)
         compare("background", "\(old.save.background)", "\(new.save.background)")
         compare("dither", "\(old.save.dither)", "\(new.save.dither)")
-        compare("precision", old.save.precision.rawValue, new.save.precision.rawValue)
+        if old.save.precision == .input, new.save.precision == .auto {
+            // Recipes of earlier versions have no precision.
+            upgrades.append(RecipeUpgrade(pixels: "the samples between filters (precision input → auto)"))
+        } else {
+            compare("precision", old.save.precision.rawValue, new.save.precision.rawValue)
+        }
         compare("depth", old.save.depth.rawValue, new.save.depth.rawValue)
         for field in MetadataTexts.Field.allCases {
             let (before, after) = (old.save.texts?[field] ?? [], new.save.texts?[field] ?? [])

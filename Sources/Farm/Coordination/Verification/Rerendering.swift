@@ -212,7 +212,12 @@ struct RerenderOrder: Hashable, Sendable {
     /// - Parameter path: where the result goes.
     func order(_ id: FrameID, to path: String) -> FrameOrder {
         let input = FoundInput.file(record.input)
-        let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: recipe.save)
+        var save = recipe.save
+        // Estimates of time may be others now.
+        if save.precision == .auto, let encoding = record.pixels?.encoding {
+            save.precision = ChainPrecision(encoding.filterSamples ?? encoding.samples)
+        }
+        let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: save)
         return FrameOrder(
             id: id, input: input.path, inputBytes: input.bytes,
             compared: [input] + pictures.map { FoundInput.file($0.path) },

@@ -174,8 +174,8 @@ enum JobKeys {
                 .integer(1, .max)),
             JobKey(
                 "loss", "a share: 10%",
-                "The job does not start if more than this share of the pictures is gone that have outputs of earlier runs.",
-                .text(matching: #"\+?(0|[1-9][0-9]?|100)(\.[0-9]+)?%"#)),
+                "The job does not start if more than this share of the pictures of the last run is gone.",
+                .text(matching: #"\+?(100(\.0+)?|(0|[1-9][0-9]?)(\.[0-9]+)?)%"#)),
         ]
         return JobKey(
             "expect", "a number of pictures, or limits",

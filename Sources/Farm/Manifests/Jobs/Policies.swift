@@ -151,6 +151,9 @@ extension ValueReader where Value == InputExpectation {
             let most = reader.optional("at_most", counts)
             let loss = reader.optional("loss", ValueReader<Double>.lostShare)
             reader.finish(aliases: Self.aliases)
+            if least == nil, most == nil, loss == nil, reader.mapping.entries.isEmpty {
+                log.error(.value(.missingKey("at_least", of: "'\(name)'", example: "100")), at: node.span)
+            }
             if let least, let most, least > most, let span = reader.mapping["at_most"]?.span {
                 log.error(.job(.impossibleExpectation(least: least, most: most)), at: span)
             }

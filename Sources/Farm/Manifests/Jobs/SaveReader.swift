@@ -17,6 +17,9 @@ struct SaveReader {
             let background = reader.value("background", .background, default: [255, 255, 255])
             let dither = reader.value("dither", .boolean, default: false)
             let precision = reader.value("precision", .choice, default: usualPrecision)
+            if dither, precision == .u8, let span = reader.mapping["precision"]?.span {
+                log.error(.job(.ditheredBytes), at: span)
+            }
             let depth = depth(from: &reader, dither: dither, log: log)
             let texts = reader.optional("set", .texts)
             if texts != nil, case .known(let format) = format, !format.holdsTexts,
@@ -130,6 +133,10 @@ extension ValueReader where Value == MetadataTexts {
                 }
                 if field.isList, isList == true {
                     texts[field] = reader.optional(field.rawValue, ValueReader<[String]>.nonEmptyList(of: .shortText))
+                    let bytes = (texts[field] ?? []).reduce(0) { $0 + $1.utf8.count }
+                    if bytes > 2000, let span = reader.mapping[field.rawValue]?.span {
+                        log.error(.job(.tooLongTexts(field: field.rawValue, bytes: bytes)), at: span)
+                    }
                 } else {
                     texts[field] = reader.optional(field.rawValue, ValueReader<String>.shortText).map { [$0] }
                 }
@@ -142,7 +149,7 @@ extension ValueReader where Value == MetadataTexts {
     private static var aliases: [String: String] {
         [
             "author": "creator", "artist": "creator", "by": "creator", "rights": "copyright", "caption": "description",
-            "headline": "title", "tags": "keywords", "keyword": "keywords",
+            "tags": "keywords", "keyword": "keywords",
         ]
     }
 }
@@ -152,6 +159,14 @@ extension ValueReader where Value == String {
     fileprivate static var shortText: ValueReader {
         .scalar("a text") { text, name in
             if text.allSatisfy(\.isWhitespace) { return .failure(ValueError(.emptyText(name: name))) }
+            guard
+                text.unicodeScalars.allSatisfy({
+                    $0.value >= 0x20 && $0.value != 0x7f || "\t\n".unicodeScalars.contains($0)
+                })
+            else {
+                return .failure(
+                    ValueError(.unfitArgument(name: name, text: text, reason: "remove its control characters")))
+            }
             guard text.utf8.count <= 2000 else {
                 return .failure(
                     ValueError(

@@ -28,6 +28,7 @@ package struct JobPreparation: Sendable {
     private let firstLimit: Int?
     let list: FileList?
     private let isForced: Bool
+    private let repair: RunRequest.Repair?
     /// The inputs that the run has begun, if it takes only frames that another run left; nil for other runs.
     private let begun: Set<PathKey>?
     let control: RunControl
@@ -60,6 +61,7 @@ package struct JobPreparation: Sendable {
         try request.refuseEmptyPatterns()
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
+        repair = request.repair
         front =
             request.manifests.isEmpty ? .apply : request.manifests.contains { $0.text != nil } ? .submission : nil
         selection = JobPlan.Selection(
@@ -90,6 +92,12 @@ package struct JobPreparation: Sendable {
 
     /// - Parameter contents: what the ledger knows of the job's outputs.
     package func prepare(_ job: JobSpec, contents: LedgerContents) async throws -> PreparedJob {
+        if let repair, repair.job != job.name {
+            throw FarmError(
+                .badManifest,
+                "\(PathText.visible(PathText.shown(job.manifestPath, from: folder))): is the job '\(job.name)' now, and the "
+                    + "damaged outputs are of the job '\(repair.job)'\n   = name the manifest of that job")
+        }
         let job = try await readingPictures(of: job)
         let plan = try await planned(job, hasOutputs: !contents.records.isEmpty)
         let variants = try await variants(of: plan)
@@ -97,6 +105,9 @@ package struct JobPreparation: Sendable {
         let rerun = rerun(job)
         let freshness = Freshness(
             job: job, isForced: isForced, madeSince: rerun?.begin(in: contents.runs, now: now),
+            damaged: repair.map { repair in
+                Dictionary(repair.outputs.map { (PathKey($0.path), $0.found) }) { first, _ in first }
+            },
             records: contents.records, broken: triesBroken ? [] : contents.broken,
             recipes: RecipeTable(catalog: catalog, texts: contents.recipes), stateFolder: shownState, now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)

@@ -461,20 +461,19 @@ package struct MissingDiskCheck {
     /// place, is what somebody chose.
     package func refuseSurprises(_ prepared: PreparedJob) throws(FarmError) {
         guard let expected = prepared.job.expect, prepared.isWhole else { return }
-        let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
-        let known = Set(prepared.contents.records.map { PathKey($0.input) })
-        let gone = known.subtracting(inputs)
-        guard
-            let surprise = expected.surprise(
-                found: inputs.count, known: known.count, gone: allowsGone ? 0 : gone.count)
-        else { return }
-        let found = "\(Figures.plural(inputs.count, "picture")) \(inputs.count == 1 ? "is" : "are") there"
+        let count = prepared.plan.inputs.count
+        let last = prepared.contents.knownDisks.inputs.filter { prepared.plan.matches[$0.key] != nil }
+        let surprise = expected.surprise(
+            found: count, before: allowsGone ? nil : last.values.reduce(0, +),
+            now: last.keys.reduce(0) { $0 + (prepared.plan.matches[$1] ?? 0) })
+        guard let surprise else { return }
+        let found = "\(Figures.plural(count, "picture")) \(count == 1 ? "is" : "are") there"
         let words =
             switch surprise {
             case .fewer(let least): "\(found), and 'expect' wants at least \(least)"
             case .more(let most): "\(found), and 'expect' wants at most \(most)"
-            case .lost(let gone, let known):
-                "\(gone) of \(Figures.plural(known, "picture")) with outputs \(gone == 1 ? "is" : "are") gone, and 'expect' "
+            case .lost(let gone, let before):
+                "\(gone) of the \(Figures.plural(before, "picture")) of the last run \(gone == 1 ? "is" : "are") gone, and 'expect' "
                     + "allows a loss of \(Self.number(expected.loss ?? 0)) %"
             }
         let remedy =

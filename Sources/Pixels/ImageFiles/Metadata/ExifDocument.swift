@@ -289,7 +289,13 @@ enum ExifRules {
         if isConverted { document.nameSRGB() }
         if let resolution { document.add(resolution) }
         // A TIFF structure without entries is not valid.
-        return document.isEmpty ? nil : document.block(ofAtMost: largestBlock)
+        guard !document.isEmpty else { return nil }
+        if let block = document.block(ofAtMost: largestBlock) { return block }
+        // The texts are more important than what leaves them no room.
+        guard let texts, hasTexts else { return nil }
+        var own = ExifDocument(littleEndian: true)
+        own.set(texts)
+        return own.block(ofAtMost: largestBlock)
     }
 }
 

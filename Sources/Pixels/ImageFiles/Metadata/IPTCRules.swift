@@ -20,21 +20,23 @@ enum IPTCRules {
     /// If a text is not ASCII, all texts become UTF-8, and are marked so.
     static func setting(_ texts: MetadataTexts, in records: [UInt8]) -> [UInt8] {
         let all = datasets(of: records)
-        let replaced = Set(texts.fields.map(\.dataset.number))
+        let replaced = Set(texts.fields.map(\.dataset.number)).union(texts.fields.flatMap(\.furtherDatasets))
         let wasUTF8 = isUTF8(all)
         let isUTF8 = wasUTF8 || !texts.fields.allSatisfy { texts[$0].allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } } }
         var result = isUTF8 ? dataset(1, 90, utf8Mark) : []
         for dataset in all where dataset.record == 1 && !(dataset.number == 90 && isUTF8) { result += dataset.bytes }
         if !all.contains(where: { $0.record == 2 && $0.number == 0 }) { result += dataset(2, 0, [0, 4]) }
         for old in all where old.record == 2 && !replaced.contains(old.number) {
-            let isText = isUTF8 && !wasUTF8 && !binary.contains(old.number)
-            result += isText ? dataset(2, old.number, Array(string(old.content, isUTF8: false).utf8)) : Array(old.bytes)
+            let isText = isUTF8 && !wasUTF8 && !old.isExtended && !binary.contains(old.number)
+            result +=
+                isText
+                ? dataset(2, old.number, cut(string(old.content, isUTF8: false), to: longest)) : Array(old.bytes)
         }
         for field in texts.fields {
             let (number, limit) = field.dataset
             for text in texts[field] { result += dataset(2, number, cut(text, to: limit)) }
         }
-        for dataset in all where dataset.record > 2 { result += dataset.bytes }
+        for dataset in all where ![1, 2].contains(dataset.record) { result += dataset.bytes }
         return result
     }
 
@@ -47,9 +49,11 @@ enum IPTCRules {
     }
 
     private static func dataset(_ record: UInt8, _ number: UInt8, _ content: [UInt8]) -> [UInt8] {
-        let kept = content.prefix(0x7FFF)
-        return [0x1C, record, number] + .number(kept.count, length: 2, littleEndian: false) + kept
+        [0x1C, record, number] + .number(content.count, length: 2, littleEndian: false) + content
     }
+
+    /// The most bytes of a dataset that is not extended.
+    private static let longest = 0x7FFF
 
     /// The longest beginning of so many bytes that ends with a whole character.
     private static func cut(_ text: String, to limit: Int) -> [UInt8] {
@@ -115,18 +119,32 @@ enum IPTCRules {
         let record: UInt8
         let number: UInt8
         let bytes: ArraySlice<UInt8>
-        var content: ArraySlice<UInt8> { bytes.dropFirst(5) }
+        /// Whether it may be longer than 32767 bytes. Texts are shorter.
+        let isExtended: Bool
+        /// Empty if it is extended.
+        var content: ArraySlice<UInt8> { isExtended ? [] : bytes.dropFirst(5) }
     }
 
-    /// The datasets up to the first that is malformed, or longer than 32767 bytes.
+    /// The datasets up to the first that is malformed.
     private static func datasets(of records: [UInt8]) -> [Dataset] {
         var (rest, result) = (records[...], [Dataset]())
         while rest.count >= 5, rest[rest.startIndex] == 0x1C {
             let start = rest.startIndex
-            let length = Int(rest[start + 3]) << 8 | Int(rest[start + 4])
-            guard length < 0x8000, length <= rest.count - 5 else { break }
-            result.append(Dataset(record: rest[start + 1], number: rest[start + 2], bytes: rest.prefix(5 + length)))
-            rest = rest.dropFirst(5 + length)
+            var (header, length) = (5, Int(rest[start + 3]) << 8 | Int(rest[start + 4]))
+            let isExtended = length >= 0x8000
+            if isExtended {
+                // The length has a length.
+                let digits = length & 0x7FFF
+                guard digits <= 4, rest.count >= 5 + digits else { break }
+                header += digits
+                length = rest[(start + 5)..<(start + header)].reduce(0) { $0 << 8 | Int($1) }
+            }
+            guard length <= rest.count - header else { break }
+            result.append(
+                Dataset(
+                    record: rest[start + 1], number: rest[start + 2], bytes: rest.prefix(header + length),
+                    isExtended: isExtended))
+            rest = rest.dropFirst(header + length)
         }
         return result
     }

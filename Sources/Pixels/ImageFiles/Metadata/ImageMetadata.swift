@@ -114,7 +114,9 @@ extension ImageMetadata {
             XMPRules.apply(
                 to: $0.bytes, kinds: kinds, isConverted: isConverted, adding: properties, replacing: texts)
         }
-        result.xmp = (packet ?? properties.packet).map(Blob.init)
+        // The segment of a JPEG holds no larger packet. A picture must not lose the texts that it gets.
+        let fits = texts == nil || (packet?.count ?? 0) <= Self.largestPacket
+        result.xmp = ((fits ? packet : nil) ?? properties.packet).map(Blob.init)
         let replaced = Set((texts?.fields ?? []).flatMap(\.pngKeywords))
         result.texts = self.texts.filter { !replaced.contains($0.keyword) }.compactMap { $0.carried(by: kinds) }
         return result
@@ -163,6 +165,9 @@ extension ImageMetadata.Animation {
 }
 
 extension ImageMetadata {
+    /// The largest packet of XMP that fits a segment of a JPEG, with its mark.
+    private static let largestPacket = 65_000
+
     /// The largest size of a TIFF file's tags. Larger ones are never useful.
     private static let largestTags = 1 << 20
 

@@ -47,16 +47,28 @@ extension MetadataTexts.Field {
         }
     }
 
+    /// Datasets of the record 2 that would contradict the text: an author's position.
+    var furtherDatasets: Set<UInt8> { self == .creator ? [85] : [] }
+
     /// All properties with this meaning, by namespace and name.
     var synonyms: [(namespace: String, name: String)] {
         let (dublin, tiff) = ("http://purl.org/dc/elements/1.1/", "http://ns.adobe.com/tiff/1.0/")
+        let (photoshop, plus) = ("http://ns.adobe.com/photoshop/1.0/", "http://ns.useplus.org/ldf/xmp/1.0/")
         return switch self {
-        case .copyright: [(dublin, "rights"), (tiff, "Copyright")]
-        case .creator: [(dublin, "creator"), (tiff, "Artist")]
+        case .copyright:
+            [
+                (dublin, "rights"), (tiff, "Copyright"), (plus, "CopyrightOwner"),
+                ("http://ns.adobe.com/xap/1.0/rights/", "Owner"),
+            ]
+        case .creator:
+            [
+                (dublin, "creator"), (tiff, "Artist"), (photoshop, "AuthorsPosition"), (plus, "ImageCreator"),
+                ("http://creativecommons.org/ns#", "attributionName"),
+            ]
         case .title: [(dublin, "title")]
         case .description: [(dublin, "description"), (tiff, "ImageDescription")]
-        case .credit: [("http://ns.adobe.com/photoshop/1.0/", "Credit")]
-        case .keywords: [(dublin, "subject")]
+        case .credit: [(photoshop, "Credit")]
+        case .keywords: [(dublin, "subject"), ("http://ns.adobe.com/lightroom/1.0/", "hierarchicalSubject")]
         }
     }
 

@@ -45,13 +45,19 @@ enum XMPRules {
         let replaced = (texts?.fields ?? []).flatMap(\.synonyms).map {
             Property(namespace: $0.namespace, name: $0.name)
         }
-        let unwanted = pictures.union(geometry).union(isConverted ? color : []).union(replaced)
+        let unwanted = pictures.union(geometry).union(isConverted ? color : [])
         do throws(XMLScanner.MalformedError) {
             let tokens = try tokens(of: packet)
             let prefixes = prefixes(in: tokens, of: packet)
-            let result = try remove(from: packet, tokens) { name in
+            // Names with two meanings could hide what the texts replace.
+            if texts != nil, isAmbiguous(tokens, of: packet) { return nil }
+            let description = Property(namespace: XMPProperty.rdf, name: "Description")
+            let result = try remove(from: packet, tokens) { name, parent in
                 guard let property = property(name, prefixes) else { return false }
-                return unwanted.contains(property) || property.namespace.hasPrefix(pictureNamespaces)
+                // Other elements have properties of other pictures, such as the parts of a composite.
+                let isOwn = parent.flatMap { Self.property($0, prefixes) } == description
+                return unwanted.contains(property) || isOwn && replaced.contains(property)
+                    || property.namespace.hasPrefix(pictureNamespaces)
             }
             let left = try Self.tokens(of: result)
             let known = XMPCredit(result, left, prefixes: prefixes, kinds: kinds ?? Set(MetadataKind.allCases))
@@ -105,9 +111,28 @@ enum XMPRules {
         return Property(namespace: namespace, name: String(name[name.index(after: colon)...]))
     }
 
-    /// The packet without the elements and attributes whose names are unwanted.
+    /// Whether a prefix stands for two namespaces, or names have none.
+    private static func isAmbiguous(_ tokens: Tokens, of packet: [UInt8]) -> Bool {
+        var known: [String: ArraySlice<UInt8>] = [:]
+        for (token, _) in tokens {
+            guard case .open(_, let attributes, _) = token else { continue }
+            for attribute in attributes {
+                if attribute.name == "xmlns" { return true }
+                guard attribute.name.hasPrefix("xmlns:") else { continue }
+                let namespace = packet[attribute.value]
+                if let other = known.updateValue(namespace, forKey: attribute.name), !other.elementsEqual(namespace) {
+                    return true
+                }
+            }
+        }
+        return false
+    }
+
+    /// The packet without the elements and attributes that are unwanted.
+    ///
+    /// - Parameter isUnwanted: gets a name, and that of the element that has it.
     private static func remove(
-        from packet: [UInt8], _ tokens: Tokens, _ isUnwanted: (String) -> Bool
+        from packet: [UInt8], _ tokens: Tokens, _ isUnwanted: (String, _ parent: String?) -> Bool
     ) throws(XMLScanner.MalformedError) -> [UInt8] {
         var result: [UInt8] = []
         var open: [String] = []
@@ -117,11 +142,12 @@ enum XMPRules {
             case .other:
                 if removedDepth == nil { result += packet[range] }
             case .open(let name, let attributes, let isEmpty):
+                let parent = open.last
                 if !isEmpty { open.append(name) }
-                if removedDepth == nil, isUnwanted(name) {
+                if removedDepth == nil, isUnwanted(name, parent) {
                     if !isEmpty { removedDepth = open.count }
                 } else if removedDepth == nil {
-                    let removed = attributes.filter { isUnwanted($0.name) }.map(\.range)
+                    let removed = attributes.filter { isUnwanted($0.name, name) }.map(\.range)
                     result += bytes(of: range, in: packet, without: removed)
                 }
             case .close(let name):

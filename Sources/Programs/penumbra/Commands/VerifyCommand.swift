@@ -20,7 +20,8 @@ struct VerifyCommand: AsyncParsableCommand {
             bytes, or else the pixels. The new outputs are removed.
 
             --repair makes missing and damaged outputs again: it runs their jobs, by their present manifests, for the pictures of \
-            these outputs alone, and checks the outputs once more.
+            these outputs alone, and checks the outputs once more. An output that was written since it was published stays, \
+            because somebody may have edited it. With --force it is made again, too.
 
             Exit codes:
 
@@ -45,12 +46,16 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Make missing and damaged outputs again.")
     var repair = false
 
+    @Flag(help: "With --repair, also replace outputs that somebody may have edited.")
+    var force = false
+
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if files.contains("") { throw ValidationError("A path is empty; name outputs, folders or manifests.") }
+        if force, !repair { throw ValidationError("--force belongs to --repair; give both.") }
         if seed != nil, sample == nil { throw ValidationError("--seed belongs to --sample; give both.") }
     }
 
@@ -81,11 +86,14 @@ struct VerifyCommand: AsyncParsableCommand {
         let elapsed = ContinuousClock.now - start
         let lost = try verifier.lostDisks(of: compared)
         show(compared, chosen, lost: lost, elapsed: elapsed, state: verifier.stateFolder, reporter)
-        var isDamaged = compared.contains(where: \.condition.isDamage)
-        if repair, isDamaged { isDamaged = try await !mend(compared, verifier, reporter) }
+        var present = compared
+        if repair, compared.contains(where: \.condition.isDamage) {
+            present = try await mend(compared, verifier, reporter)
+        }
+        var isDamaged = present.contains(where: \.condition.isDamage)
         if rerender {
             let start = ContinuousClock.now
-            let rerendered = try await verifier.rerender(compared.map(\.output))
+            let rerendered = try await verifier.rerender(present.map(\.output))
             show(rerendered, elapsed: .now - start, reporter)
             isDamaged = isDamaged || rerendered.contains(where: \.condition.isDamage)
         }
@@ -94,11 +102,11 @@ struct VerifyCommand: AsyncParsableCommand {
 
     /// Makes damaged outputs again.
     ///
-    /// - Returns: whether all of them are as published now.
+    /// - Returns: all outputs with their present conditions.
     private func mend(
         _ compared: [VerifiedOutput], _ verifier: OutputVerifier, _ reporter: ConsoleReporter
-    ) async throws -> Bool {
-        let repair = OutputRepair(of: compared)
+    ) async throws -> [VerifiedOutput] {
+        let repair = OutputRepair(of: compared, replacesEdited: force)
         for job in repair.jobs {
             var request = job.request(in: reporter.folder)
             (request.isQuiet, request.printsJSON) = (output.quiet, output.json)
@@ -106,23 +114,33 @@ struct VerifyCommand: AsyncParsableCommand {
             (request.scratch, request.workers) = (location.scratch, location.workers)
             do {
                 _ = try await reporter.follow(RequestedRun(request))
-            } catch let error as FarmError {
+            } catch let error as FarmError where verifier.stop == nil {
                 // The jobs of other manifests are not to blame.
                 if !error.isReported { reporter.complain(error.message) }
             }
+            if let stop = verifier.stop {
+                throw FarmError(RunOutcome(stop), "stopped while outputs were repaired; give the command again")
+            }
         }
-        let again = try await verifier.compare(repair.jobs.flatMap(\.outputs))
+        let again = try await verifier.compare(repair.jobs.flatMap(\.outputs).map(\.output))
         reporter.endProgress()
-        let damaged = again.filter(\.condition.isDamage) + repair.unrepairable
-        let line = RepairLine(repaired: again.count - again.count(where: \.condition.isDamage), damaged: damaged.count)
+        report(repair, again, reporter)
+        let untouched = compared.filter { !$0.condition.isDamage }
+        return untouched + again + repair.edited + repair.unrepairable
+    }
+
+    private func report(_ repair: OutputRepair, _ again: [VerifiedOutput], _ reporter: ConsoleReporter) {
+        let left = again.filter(\.condition.isDamage)
+        let line = RepairLine(
+            repaired: again.count - left.count, damaged: left.count + repair.edited.count + repair.unrepairable.count,
+            edited: repair.edited.count)
         if output.json {
             for output in again { VerifiedLine(output).print() }
             line.print()
         } else {
-            for text in VerificationText.damage(damaged, folder: reporter.folder) { Console.complain(text) }
+            for text in VerificationText.damage(left, folder: reporter.folder) { Console.complain(text) }
             reporter.say(line.text)
         }
-        return damaged.isEmpty
     }
 
     private func show(unknown: [String], _ reporter: ConsoleReporter) {

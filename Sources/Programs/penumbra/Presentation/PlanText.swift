@@ -276,7 +276,8 @@ struct PlanLine: JSONLine {
     let tiles: [Tile]?
 
     private enum CodingKeys: String, CodingKey {
-        case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, filterSamples, extent, halo,
+        case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, filterSamples,
+            extent, halo,
             shard
         case reason, keptOutputs, heldBecause, readAmplification, tiles
         case pathBase64 = "path_base64"

@@ -277,13 +277,21 @@ struct VerificationLine: JSONLine {
 struct RepairLine: JSONLine {
     let event = "repair"
     let repaired: Int
-    /// Damaged outputs that could not be made again.
+    /// Damaged outputs that were not made again, or are damaged still.
     let damaged: Int
+    /// Those of them that somebody may have edited.
+    let edited: Int
 
     /// `repaired 3 outputs; 1 output is not as published`
     var text: String {
         let rest =
-            damaged == 0 ? "" : "; \(Figures.plural(damaged, "output")) \(damaged == 1 ? "is" : "are") not as published"
-        return "repaired \(Figures.plural(repaired, "output"))\(rest)"
+            damaged == 0
+            ? "" : "; \(Figures.plural(damaged, "output")) \(damaged == 1 ? "is" : "are") not as published"
+        let remedy =
+            edited == 0
+            ? ""
+            : "\n   = \(Figures.plural(edited, "output")) may have been edited: 'penumbra adopt' accepts edits, and --force "
+                + "replaces them"
+        return "repaired \(Figures.plural(repaired, "output"))\(rest)\(remedy)"
     }
 }

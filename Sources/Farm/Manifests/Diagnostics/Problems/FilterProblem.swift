@@ -119,7 +119,9 @@ extension FilterProblem {
         case .notBelow(let parameter, let other):
             Words(
                 "'\(parameter)' must be smaller than '\(other)'",
-                remedy: "the fallback counts for the one that is not written")
+                remedy:
+                    "write a smaller '\(parameter)', or a larger '\(other)'; one that is not written has its usual value"
+            )
         case .implied(let parameter, let value, let other, let required, let found):
             Words(
                 "'\(parameter): \(value)' needs '\(other): \(required)', not '\(found)'",

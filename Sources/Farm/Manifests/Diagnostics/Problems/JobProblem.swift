@@ -50,6 +50,8 @@ package enum JobProblem: Hashable, Sendable {
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
     case ditheredDepth(String)
+    case ditheredBytes
+    case tooLongTexts(field: String, bytes: Int)
     case noPlaceForTexts(format: String, holders: [String])
     case impossibleExpectation(least: Int, most: Int)
     case depthOfOtherFormat(String, format: String, known: [String])
@@ -139,11 +141,17 @@ extension JobProblem {
         case .impossibleExpectation(let least, let most):
             Words(
                 "'at_most: \(most)' is below 'at_least: \(least)': no number of pictures is both",
-                remedy: "write the larger number as 'at_most'")
+                remedy: "make 'at_most' at least as large as 'at_least'")
         case .noPlaceForTexts(let format, let holders):
             Words(
                 "\(format) has no place for the texts of 'set'",
                 remedy: "\(holders.enumeration) have one; or leave 'set' out")
+        case .ditheredBytes:
+            Words(
+                "'precision: 8' does not go with 'dither', which makes 8 bits of finer samples",
+                remedy: "leave one of them out")
+        case .tooLongTexts(let field, let bytes):
+            Words("the texts of '\(field)' have \(bytes) bytes, and 2000 fit", remedy: "write fewer or shorter ones")
         case .ditheredDepth(let depth):
             Words(
                 "'depth: \(depth)' does not go with 'dither', which makes 8 bits of finer samples",
