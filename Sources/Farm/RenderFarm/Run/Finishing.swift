@@ -7,6 +7,7 @@ import Planning
 import Reports
 import Runs
 import SafeFiles
+import Scheduling
 import Synchronization
 import WorkerProtocol
 
@@ -179,9 +180,10 @@ enum FailedOutputs {
     }
 
     static func of(_ records: [OutputRecord], in summary: RunSummary) -> [OutputRecord] {
+        let own = [FrameFailure.Cause.data, .value].map(\.rawValue)
         let failed = summary.failures.filter { report in
-            guard case .failed(let failure) = report.state else { return false }
-            return failure.cause == .data || failure.cause == .value
+            guard case .failed(let cause, _) = report.state else { return false }
+            return own.contains(cause)
         }
         let frames = Set((failed + summary.stillBroken).map { Frame(input: PathKey($0.input), page: $0.page) })
         return records.filter { frames.contains(Frame(input: PathKey($0.input), page: $0.page)) }
