@@ -48,7 +48,8 @@ struct CubeFileTests {
 
     @Test func `a hostile file is refused before it takes much memory`() {
         let long = [UInt8](repeating: 0x31, count: 10_000)
-        #expect(throws: CubeFile.Problem(line: 1, reason: "is too long for a table")) { try CubeFile.table(long) }
+        let error = #expect(throws: CubeFile.Problem.self) { try CubeFile.table(long) }
+        #expect(error?.description == "line 1: is too long for a table")
         #expect(throws: CubeFile.Problem.self) { try CubeFile.table([UInt8](repeating: 10, count: 1_000_000)) }
     }
 
