@@ -22,6 +22,13 @@ import Testing
 
     private static let blurs: [FilterInvocation] = [.gaussian(12), .motion(40)]
 
+    @Test func `a precision that earlier versions did not have is no change of the manifest`() {
+        let found = comparison(.make(), .make(save: SaveOptions(precision: .auto)))
+        #expect(found.changes == [])
+        #expect(found.upgrades == [RecipeUpgrade(pixels: "the samples between filters (precision input → auto)")])
+        #expect(comparison(.make(save: SaveOptions(precision: .auto)), .make()).changes == ["precision auto → input"])
+    }
+
     @Test(arguments: [
         Change(words: []),
         Change(words: ["radius 12 → 14"], new: .make([.gaussian(14)])),
@@ -42,7 +49,6 @@ import Testing
         Change(words: [], new: .make(save: SaveOptions(values: ["quality": .integer(82)]))),
         Change(words: ["metadata keep → public"], new: .make(save: SaveOptions(metadata: .public))),
         Change(words: ["dither false → true"], new: .make(save: SaveOptions(dither: true))),
-        Change(words: [], new: .make(save: SaveOptions(precision: .auto))),
         Change(words: ["precision input → 16"], new: .make(save: SaveOptions(precision: .u16))),
         Change(words: ["depth input → 16"], new: .make(save: SaveOptions(depth: .u16))),
         Change(

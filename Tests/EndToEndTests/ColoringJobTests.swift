@@ -73,8 +73,8 @@ import Testing
             ("[{levels: {black: 60, white: 40}}]", "'black' must be smaller than 'white'"),
             ("[{levels: {black: 100}}]", "'black' must be smaller than 'white'"),
             ("[{white-balance: {neutral: '#00ff80'}}]", "'neutral' has none of one channel"),
-            ("[{lut: {strength: 50}}]", "'lut' needs 'file'"),
-            ("[{perspective: {corners: [{x: 0, y: 0}, {x: 9, y: 9}]}}]", "'corners' has 2 places"),
+            ("[{lut: {strength: 50}}]", "'lut' has no 'file'"),
+            ("\n  - perspective: {corners: [{x: 0, y: 0}, {x: 9, y: 9}]}", "'corners' has 2 places"),
             ("[{straighten: {angle: 46}}]", "'angle' cannot be 46"),
         ] {
             try workspace.writeManifest(inputs: "photos/a.png", filters: filters)

@@ -71,7 +71,7 @@ import Testing
             ("0", "'expect' cannot be 0"), ("many", "expect"),
             ("{at_least: 5, at_most: 4}", "'at_most: 4' is below 'at_least: 5'"),
             ("{loss: 10}", "loss"), ("{loss: 101%}", "'loss' cannot be 101%"), ("{min: 3}", "at_least"),
-            ("{}", "'expect' needs 'at_least'"),
+            ("{}", "'expect' has no 'at_least'"),
         ] {
             let result = try await run(expect)
             #expect(result.code == 65)

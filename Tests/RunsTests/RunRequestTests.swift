@@ -14,6 +14,9 @@ import Testing
         request.overrides = ["save.quality=90"]
         (request.only, request.limit, request.filesFrom) = (["a*"], 7, "list.txt")
         (request.inputs, request.leftOf) = (["/in/1.png"], "20261125T000000Z-abcdef")
+        request.repair = RunRequest.Repair(
+            job: "night",
+            outputs: [.init(path: "/out/1.png", found: Digest(high: 1, low: 2)), .init(path: "/out/2.png", found: nil)])
         (request.isForced, request.allowsEmpty, request.allowsGone, request.isStrict) = (true, true, true, true)
         request.triesBroken = true
         (request.orphans, request.lockWait, request.deadline) = (.allRemoved, 30, 3000.5)

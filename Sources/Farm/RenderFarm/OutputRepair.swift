@@ -1,6 +1,7 @@
 package import Coordination
-import JobModel
+package import JobModel
 import JobStorage
+import Planning
 package import Runs
 
 /// What makes damaged outputs again: a run of each job that published them, of the pictures that they were made of alone. It replaces
@@ -22,8 +23,13 @@ package struct OutputRepair: Sendable {
     /// Outputs that somebody may have edited.
     package let edited: [VerifiedOutput]
 
-    /// - Parameter replacesEdited: whether outputs are made again that somebody may have edited.
-    package init(of outputs: [VerifiedOutput], replacesEdited: Bool) {
+    /// - Parameters:
+    ///   - replacesEdited: whether outputs are made again that somebody may have edited.
+    ///   - stamp: the present stamp of a file.
+    package init(
+        of outputs: [VerifiedOutput], replacesEdited: Bool,
+        stamp: (String) -> FileStamp? = { FileStamp(of: $0) }
+    ) {
         struct Key: Hashable {
             let manifest: PathKey
             let job: String
@@ -35,7 +41,7 @@ package struct OutputRepair: Sendable {
                 others.append(output)
                 continue
             }
-            if output.mayBeEdited, !replacesEdited {
+            if output.mayBeEdited(stamp), !replacesEdited {
                 edited.append(output)
             } else {
                 groups[Key(manifest: PathKey(manifest), job: output.output.job), default: []].append(output)
@@ -64,12 +70,12 @@ extension OutputRepair.Job {
 
 extension VerifiedOutput {
     /// Whether its file was written since it was published. A disk that loses bytes does not change the time of a file.
-    fileprivate var mayBeEdited: Bool {
+    fileprivate func mayBeEdited(_ stamp: (String) -> FileStamp?) -> Bool {
         switch condition {
         case .changed, .truncated:
-            guard let found else { return true }
+            guard let now = stamp(output.record.path) else { return true }
             let recorded = output.record.file.stamp
-            return found.stamp.size != recorded.size || found.stamp.modified != recorded.modified
+            return now.size != recorded.size || now.modified != recorded.modified
         case .asPublished, .missing, .swapped, .copied, .replaced, .unreadable: return false
         }
     }

@@ -33,7 +33,7 @@ package struct LocalTones: WorkingKernel {
         let (layout, full) = (reader.layout, reader.source.raster.format.full)
         let isClamped = reader.source.raster.format != .f32
         let (channels, colors) = (layout.channels, layout.removingAlpha.channels)
-        let surroundings = Surroundings(blur, of: reader, area: area)
+        let surroundings = BrightnessAround(blur, of: reader, area: area)
         var row = [Double](repeating: 0, count: area.width * channels)
         var brightness = [Double](repeating: 0, count: area.width)
         for y in area.rows {
@@ -74,7 +74,7 @@ package struct LocalTones: WorkingKernel {
 }
 
 /// The blurred luma around the pixels of an area, on a scale where 1 is full intensity.
-private struct Surroundings {
+private struct BrightnessAround {
     private let reader: PixelReader
     private let area: PixelRect
     private let hasAlpha: Bool
