@@ -168,11 +168,23 @@ struct RenderingVersionTests {
     }
 
     @Test(arguments: [
-        ("levels", ["gamma": ParameterValue.number(1.7), "black": .number(9)], ["", ""]),
-        ("hue", ["angle": .number(77)], ["", ""]),
-        ("white-balance", ["neutral": .color(red: 200, green: 180, blue: 150, alpha: 255)], ["", ""]),
-        ("shadows-highlights", ["shadows": .number(70), "highlights": .number(-50), "radius": .number(5)], ["", ""]),
-        ("clarity", ["amount": .number(80), "radius": .number(4)], ["", ""]),
+        (
+            "levels", ["gamma": ParameterValue.number(1.7), "black": .number(9)],
+            ["d16dd34fe0d43135b84eef3e5a4c33c5", "e5aea09a8beb558a30993d993484bfca"]
+        ),
+        ("hue", ["angle": .number(77)], ["3de13bf97ed56bffa1bedaf501904ffa", "4446dba5096ef3989549e44d4c58cff9"]),
+        (
+            "white-balance", ["neutral": .color(red: 200, green: 180, blue: 150, alpha: 255)],
+            ["74f98cbe6e2864e50c24e80fd5d69de1", "68f1b84ff8efb4ae7232c301c554dc76"]
+        ),
+        (
+            "shadows-highlights", ["shadows": .number(70), "highlights": .number(-50), "radius": .number(5)],
+            ["0252035fd0ee238cea86ce759aa9e1d5", "28c5d608910af2b84c98e54edfb29b4b"]
+        ),
+        (
+            "clarity", ["amount": .number(80), "radius": .number(4)],
+            ["055580915a853605528a75bbdc6d6ae9", "ce53747f7d4af93136023d36372e3f76"]
+        ),
     ])
     func `colours, rendering version 1`(filter: String, values: [String: ParameterValue], digests: [String]) throws {
         let invocation = FilterInvocation(filter: filter, values: values)
