@@ -283,7 +283,7 @@ extension TaskSpec {
                     metadataPath: task.metadataPath, metadataDigest: task.metadataDigest, output: task.output,
                     temporaryPath: name(task.temporaryPath), name: task.name, syncs: true, shrink: task.shrink,
                     frames: task.frames,
-                stored: task.stored))
+                    stored: task.stored))
         case .probe, .audit, .check, .preview, .compare: self
         }
     }

@@ -31,7 +31,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
 
     public init(
         name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
-        sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsTexts: Bool = true, frameTime: Int? = nil, isFolder: Bool = false,
+        sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsTexts: Bool = true, frameTime: Int? = nil,
+        isFolder: Bool = false,
         isLossless: Bool, largestSide: Int,
         options: [ParameterDescriptor]
     ) {

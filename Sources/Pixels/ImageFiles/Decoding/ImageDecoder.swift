@@ -69,7 +69,8 @@ package final class ImageDecoder {
         shape = picture.shape.turned(by: orientation)
         header = ImageHeader(
             formatName: stored.format.descriptor.name, shape: shape.with(samples ?? shape.sampleFormat),
-            storedSamples: shape.sampleFormat, orientation: orientation.rawValue, pages: stored.pages, frames: stored.frames,
+            storedSamples: shape.sampleFormat, orientation: orientation.rawValue, pages: stored.pages,
+            frames: stored.frames,
             hasProfile: picture.metadata.icc != nil, losses: picture.losses,
             isHeldWhole: stored.isHeldWhole, canShrink: stored.format.shrinking(by: 2) != nil)
         storedShape = picture.shape

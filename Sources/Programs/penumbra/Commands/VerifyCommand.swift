@@ -19,9 +19,9 @@ struct VerifyCommand: AsyncParsableCommand {
             --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
             bytes, or else the pixels. The new outputs are removed.
 
-            --repair makes missing and damaged outputs again: it runs their jobs, by their present manifests, for the pictures of \
+            --repair renders missing and damaged outputs again: it runs their jobs, by their present manifests, for the pictures of \
             these outputs alone, and checks the outputs once more. An output that was written since it was published stays, \
-            because somebody may have edited it. With --force it is made again, too.
+            because somebody may have edited it. With --force it is rendered again, too.
 
             Exit codes:
 
@@ -43,7 +43,7 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Also render the outputs again, and compare.")
     var rerender = false
 
-    @Flag(help: "Make missing and damaged outputs again.")
+    @Flag(help: "Render missing and damaged outputs again.")
     var repair = false
 
     @Flag(help: "With --repair, also replace outputs that somebody may have edited.")
