@@ -72,15 +72,20 @@ import Testing
         for (filters, message) in [
             ("[{levels: {black: 60, white: 40}}]", "'black' must be smaller than 'white'"),
             ("[{levels: {black: 100}}]", "'black' must be smaller than 'white'"),
-            ("[{white-balance: {neutral: '#00ff80'}}]", "'neutral' has none of one channel"),
+            ("[{white-balance: {neutral: '#00ff80'}}]", "one channel of 'neutral' is 0"),
             ("[{lut: {strength: 50}}]", "'lut' has no 'file'"),
             ("\n  - perspective: {corners: [{x: 0, y: 0}, {x: 9, y: 9}]}", "'corners' has 2 places"),
             ("[{straighten: {angle: 46}}]", "'angle' cannot be 46"),
         ] {
             try workspace.writeManifest(inputs: "photos/a.png", filters: filters)
-            let result = try await penumbra("check", "job.yaml")
-            #expect(result.code == 65)
-            #expect(result.errors.contains(message), "\(result.errors)")
+            for command in ["check", "run"] {
+                let result = try await penumbra(command, "job.yaml")
+                #expect(result.code == 65)
+                #expect(result.errors.contains(message), "\(result.errors)")
+            }
         }
+        #expect(!workspace.exists("out"))
+        let applied = try await penumbra("apply", "white-balance: {neutral: black}", "photos/a.png", "-o", "a.png")
+        #expect(applied.code == 65 && !workspace.exists("a.png"), "\(applied.errors)")
     }
 }

@@ -57,6 +57,15 @@ import Testing
         #expect(try await run("{loss: 34%}").code == 0)
     }
 
+    @Test func `a run of a part of the pictures is no measure of later runs`() async throws {
+        #expect(try await run("{loss: 0%}").code == 0)
+        try workspace.remove("photos/a.png")
+        #expect(try await run("{loss: 0%}").code == 66)
+        #expect(try await run("{loss: 0%}", "--only", "photos/b.png").code == 0)
+        #expect(try await run("{loss: 0%}", "--limit", "1").code == 0)
+        #expect(try await run("{loss: 0%}").code == 66)
+    }
+
     @Test func `a loss that somebody allowed once is none for later runs`() async throws {
         #expect(try await run("{loss: 0%}").code == 0)
         try workspace.remove("photos/a.png")

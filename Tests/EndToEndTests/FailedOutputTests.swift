@@ -34,6 +34,42 @@ import Testing
         #expect(again.code == 0 && again.errors == "", "\(again.errors)")
     }
 
+    @Test func `a plan says what would go`() async throws {
+        try spoil("photos/a.png")
+        let plan = try await Program.run(Program.penumbra, ["plan", "job.yaml"], in: workspace)
+        #expect(
+            plan.output.contains("  1 output of pictures that cannot be rendered would be removed, because of 'on_failure: remove'\n"),
+            "\(plan.output)")
+        #expect(workspace.exists("out/a.png"))
+    }
+
+    @Test func `a value that no picture suits starts nothing, so that no output goes`() async throws {
+        try workspace.writeManifest(
+            filters: "[{white-balance: {neutral: '#00b49a'}}]", more: "existing: update\non_failure: remove")
+        #expect(try await run().code == 65)
+        #expect(workspace.exists("out/a.png"))
+    }
+
+    @Test func `a repair removes nothing: an output may be the last that is left of a picture`() async throws {
+        try workspace.write(
+            "job: two\ninputs: photos/a.png\nfilters: [gaussian]\non_failure: remove\n"
+                + "outputs: [{path: 'two/{stem}.png'}, {path: 'two/{stem}.webp'}]\n", to: "two.yaml")
+        #expect(try await Program.run(Program.penumbra, ["run", "two.yaml"], in: workspace).code == 0)
+        try spoil("photos/a.png")
+        try workspace.remove("two/a.png")
+        let result = try await Program.run(Program.penumbra, ["verify", "--repair", "two.yaml"], in: workspace)
+        #expect(result.code == 1)
+        #expect(workspace.exists("two/a.webp"))
+    }
+
+    @Test func `an output that is gone already is not said to stay`() async throws {
+        try spoil("photos/a.png")
+        try workspace.remove("out/a.png")
+        let result = try await run("--quiet")
+        #expect(result.code == 1)
+        #expect(!result.errors.contains("of pictures that failed"), "\(result.errors)")
+    }
+
     @Test func `a picture that is whole again has an output again`() async throws {
         let picture = try workspace.read("photos/a.png")
         let output = try workspace.read("out/a.png")

@@ -118,7 +118,7 @@ import Testing
         #expect(
             result.errors == """
                 1 frame failed: value wrong for this picture
-                  photos/small.png: 'crop' keeps nothing of 40 × 30 pixels, or the 'corners' of 'perspective' make no picture of them
+                  photos/small.png: 'crop' keeps nothing of 40 × 30 pixels
 
                 """)
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])

@@ -132,7 +132,34 @@ import Testing
         #expect(!workspace.exists("out/b.png"))
         let json = try await verify("out", "--repair", "--json")
         #expect(json.code == 1)
-        #expect(json.output.contains(#"{"damaged":1,"edited":0,"event":"repair","repaired":0}"#), "\(json.output)")
+        #expect(json.output.contains(#"{"damaged":1,"edited":0,"event":"repair","repaired":0,"withoutInput":0}"#), "\(json.output)")
+    }
+
+    @Test func `an output whose picture is gone is not to be removed, and both commands say so`() async throws {
+        try workspace.remove("photos/a.png")
+        try await rot("out/a.png")
+        let remedy =
+            "\n   = photos/a.png is gone, so that no run can render 1 damaged output of it again: restore it, or the outputs, "
+            + "from a backup\n"
+        let found = try await verify("job.yaml")
+        #expect(found.code == 1 && found.output.hasSuffix(remedy), "\(found.output)")
+        #expect(!found.output.contains("remove it"))
+        let result = try await verify("job.yaml", "--repair")
+        #expect(result.code == 1)
+        #expect(
+            result.output.hasSuffix("repaired 0 outputs; 1 output is not as published" + remedy), "\(result.output)")
+    }
+
+    @Test(arguments: [[], ["--repair"], ["--repair", "--force"]])
+    func `a folder in the place of an output is named, and stays`(options: [String]) async throws {
+        try workspace.remove("out/a.png")
+        try workspace.write("mine", to: "out/a.png/notes.txt")
+        let result = try await Program.run(Program.penumbra, ["verify", "job.yaml"] + options, in: workspace)
+        #expect(result.code == 1)
+        #expect(
+            result.errors.contains("out/a.png: unreadable: a folder of something else is in its place; move the folder away\n"),
+            "\(result.errors)")
+        #expect(workspace.exists("out/a.png/notes.txt"))
     }
 
     @Test func `a job whose manifest is gone, wrong, or another job's, costs its own outputs`() async throws {

@@ -126,7 +126,7 @@ struct ColoringFilterTests {
         }
         #expect(
             error?.description
-                == "white-balance: 'neutral' has none of one channel, and no factor makes it gray; take a brighter spot"
+                == "white-balance: one channel of 'neutral' is 0, and no factor makes such a colour gray; take a brighter spot"
         )
     }
 

@@ -49,12 +49,12 @@ struct CubeFileTests {
     @Test func `a hostile file is refused before it takes much memory`() {
         let long = [UInt8](repeating: 0x31, count: 10_000)
         let error = #expect(throws: CubeFile.Problem.self) { try CubeFile.table(long) }
-        #expect(error?.description == "line 1: is too long for a table")
+        #expect(error?.description == "line 1: the line is too long for a table")
         #expect(throws: CubeFile.Problem.self) { try CubeFile.table([UInt8](repeating: 10, count: 1_000_000)) }
     }
 
     @Test(arguments: [
-        ("", "has no 'LUT_3D_SIZE' or 'LUT_1D_SIZE'; is it a .cube file?"),
+        ("", "it has no 'LUT_3D_SIZE' or 'LUT_1D_SIZE'; is it a .cube file?"),
         ("LUT_3D_SIZE 1", "line 1: 'LUT_3D_SIZE' needs a whole number of 2 to 129"),
         ("LUT_3D_SIZE 130", "line 1: 'LUT_3D_SIZE' needs a whole number of 2 to 129"),
         ("LUT_1D_SIZE many", "line 1: 'LUT_1D_SIZE' needs a whole number of 2 to 65536"),
@@ -65,7 +65,7 @@ struct CubeFileTests {
         ("LUT_1D_SIZE 2\n0 0 0\n1 1 1x", "line 3: '1x' is no number of a table"),
         ("LUT_1D_SIZE 2\n0 0 0\n1 1 1e9", "line 3: '1e9' is no number of a table"),
         ("LUT_1D_SIZE 2\n0 0 0\n1 nan 1", "line 3: 'nan' is no number of a table"),
-        ("LUT_1D_SIZE 2\n0 0 0", "has 1 colours; its size needs 2. Is the file cut short?"),
+        ("LUT_1D_SIZE 2\n0 0 0", "it has 1 colours, and its size needs 2. Is the file cut short?"),
         ("LUT_1D_SIZE 2\n0 0 0\n0 0 0\n0 0 0", "line 4: more than 2 colours, which its size allows"),
         ("LUT_1D_SIZE 2\nDOMAIN_MIN 1 0 0\n0 0 0\n1 1 1", "its domain ends before it begins"),
         ("\u{89}PNG", "line 1: '\u{89}PNG' is no keyword of a .cube file; is it another kind of file?"),

@@ -185,6 +185,26 @@ struct WarpFilterTests {
         #expect(worst <= 2.5)
     }
 
+    /// The border of a block may be rounded to the other side of a pixel's border than that of the whole output.
+    @Test(arguments: [(451, 300), (600, 400), (640, 427)], ["catmull-rom", "lanczos3"])
+    func `corners on the border of the picture, and near it, have all pixels that they need`(
+        size: (width: Int, height: Int), kernel: String
+    ) throws {
+        let (right, bottom) = (Double(size.width), Double(size.height))
+        let picture = Pattern.noise.picture(
+            PixelRect(x: 0, y: 0, width: size.width, height: size.height), .gray, .u8)
+        let places: [(Double, Double)] = [
+            (0, -5), (-5, 0), (0.03 * right, 0), (0.01 * right, 0.01 * bottom), (-0.01 * right, -0.01 * bottom), (0, 0.5),
+        ]
+        for place in places {
+            let corners = [place, (right, 0), (right, bottom), (0, bottom)]
+            let filter = try FilterRegistry.builtIn.make(
+                "perspective", ["corners": Self.path(corners), "kernel": .word(kernel)])
+            let output = try filter.render(picture)
+            #expect(output.rect == filter.extent(of: picture.rect))
+        }
+    }
+
     @Test(arguments: [
         // Rounding errors of these are larger than their areas. The first ones have a depth of 0 at a corner.
         [
@@ -233,6 +253,17 @@ struct WarpFilterTests {
             try FilterRegistry.builtIn.make("perspective", ["corners": Self.path(corners)])
         }
         #expect(error?.reason == message)
+    }
+
+    @Test func `0 pixels are 0 percent, so that corners in percent are judged before any picture`() throws {
+        let corners: [Point] = [
+            Point(x: .pixels(0), y: .pixels(0)), Point(x: .percent(100), y: .pixels(0)),
+            Point(x: .percent(30), y: .percent(30)), Point(x: .pixels(0), y: .percent(100)),
+        ]
+        let error = #expect(throws: FilterError.self) {
+            try FilterRegistry.builtIn.make("perspective", ["corners": .path(corners)])
+        }
+        #expect(error?.reason.hasPrefix("'corners' make no picture;") == true)
     }
 
     @Test func `corners far outside keep nothing, so that no picture takes all memory`() throws {

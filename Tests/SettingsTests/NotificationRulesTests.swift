@@ -74,7 +74,7 @@ import Testing
     @Test func `a text in place of a target is told with its caret`() {
         #expect(
             problem("on_end: ops@example.org\n") == """
-                /etc/penumbra/penumbra.yaml:1:9: error: 'on_end' is a mapping, not a text
+                /etc/penumbra/penumbra.yaml:1:9: error: 'on_end' must be a mapping, not a single value
                 1 | on_end: ops@example.org
                   |         ^^^^^^^^^^^^^^^
                   = write {mail: ops@example.org}, or {webhook: https://example.org/hook, secret_file: FILE}

@@ -331,7 +331,7 @@ import Testing
         }
         #expect(
             problem?.message == """
-                /etc/penumbra/penumbra.yaml:1:14: error: 'plugin_pins' is a list of pins, not a text
+                /etc/penumbra/penumbra.yaml:1:14: error: 'plugin_pins' must be a list of pins, not a single value
                 1 | plugin_pins: x
                   |              ^
                   = write each pin as an item: - {file: libHalftone.so, sha256: '…'}

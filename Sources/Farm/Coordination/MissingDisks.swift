@@ -252,6 +252,8 @@ extension MissingDisks {
         package var outputs: [String] = []
         /// Lost pictures that are expected to come back.
         package var lost: [Pictures] = []
+        /// Whether the run renders a part of the job's pictures, so that it is no measure of later runs.
+        package var isPart = false
         /// Whether a person has allowed entries of `inputs` that match nothing.
         package var isEmptyRight = false
 
@@ -271,8 +273,9 @@ extension MissingDisks {
         if let entries = found.entries {
             // Entries whose folders could not be read keep their old counts.
             disks.inputs = before.inputs.filter { entries.contains($0.key) }
-            for (entry, count) in found.matches where count > 0 || found.isEmptyRight || disks.inputs[entry] == nil {
-                disks.inputs[entry] = count
+            for (entry, count) in found.matches {
+                let isMeasure = !found.isPart && (count > 0 || found.isEmptyRight)
+                if isMeasure || disks.inputs[entry] == nil { disks.inputs[entry] = count }
             }
         }
         for folder in outputs.union(folders(of: found.inputs)).sorted() {

@@ -30,7 +30,7 @@ extension PluginPin {
     fileprivate static func notAList(_ found: String) -> Problem {
         .other(
             Words(
-                "'plugin_pins' is a list of pins, not \(found)",
+                "'plugin_pins' must be a list of pins, not \(found)",
                 remedy: "write each pin as an item: - {file: libHalftone.so, sha256: '…'}"))
     }
 }

@@ -56,6 +56,9 @@ public struct Catalog: Hashable, Sendable, Codable {
         Set(filters.lazy.filter { if case .plugin = $0.origin { true } else { false } }.map(\.name))
     }
 
+    /// The filters that may refuse values which the reader of a manifest allows.
+    public var refusingFilters: Set<String> { pluginNames.union(filters.lazy.filter(\.refusesValues).map(\.name)) }
+
     public func filter(named name: String) -> FilterDescriptor? {
         filters.first { $0.name == name }
     }

@@ -29,15 +29,18 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
     public let origin: Origin
     /// Whether a plugin decides by itself what it reads, so that pixels may move.
     public let hasOwnGeometry: Bool
+    /// Whether it refuses some values that its parameters and rules allow, so that only a worker can tell.
+    public let refusesValues: Bool
 
     /// Whether things may be in other places of the output than of the input.
     public var mayMovePixels: Bool { kind == .geometry || hasOwnGeometry }
 
     public init(
         name: String, kind: Kind, summary: String, renderingVersion: Int, parameters: [ParameterDescriptor],
-        rules: [ParameterRule] = [], origin: Origin = .builtIn, hasOwnGeometry: Bool = false
+        rules: [ParameterRule] = [], origin: Origin = .builtIn, hasOwnGeometry: Bool = false,
+        refusesValues: Bool = false
     ) {
-        self.hasOwnGeometry = hasOwnGeometry
+        (self.hasOwnGeometry, self.refusesValues) = (hasOwnGeometry, refusesValues)
         self.name = name
         self.kind = kind
         self.summary = summary
@@ -53,7 +56,8 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
             name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
             parameters: parameters.map { parameter in
                 shared[parameter.name].flatMap { parameter.isShared ? parameter.fallingBack(to: $0) : nil } ?? parameter
-            }, rules: rules, origin: origin, hasOwnGeometry: hasOwnGeometry)
+            }, rules: rules, origin: origin, hasOwnGeometry: hasOwnGeometry,
+            refusesValues: refusesValues)
     }
 
     /// The fallbacks of the parameters that `given` lacks, except for parameters that a given one replaces.

@@ -3,6 +3,10 @@ public enum Length: Hashable, Sendable, Codable {
     case pixels(Double)
     case percent(Double)
 
+    public var isZero: Bool {
+        switch self { case .pixels(let value), .percent(let value): value == 0 }
+    }
+
     /// The length in pixels, along a side of `side` pixels.
     public func pixels(of side: Int) -> Double {
         switch self {

@@ -34,8 +34,8 @@ extension ChainPrecision: DescribedChoice {
     package var sentence: String {
         switch self {
         case .auto:
-            "Like `input`. But if an output has at least two filters that compute colours, they give each other 16 bits "
-                + "instead of 8, if Penumbra estimates that the picture takes at most 15 % longer."
+            "Like `input`, except for an output with at least two filters that compute colours. They give each other 16 "
+                + "bits instead of 8, if Penumbra estimates that the picture takes at most 15 % longer."
         case .input:
             "Filters compute with the samples of the picture's file. If `depth` or `dither` needs finer ones, they compute "
                 + "with those."
@@ -51,7 +51,7 @@ extension OutputDepth: DescribedChoice {
         switch self {
         case .input: "The output has the samples of the picture's file, or the finest integers of its format."
         case .u8: "The output has 8 bits for each sample."
-        case .u16: "The output has 16 bits for each sample."
+        case .u16: "The output has 16 bits for each sample. AVIF and HEIC store 12 of them."
         case .f32: "The output has 32-bit floating-point samples."
         }
     }
@@ -76,8 +76,8 @@ extension FailedOutputPolicy: DescribedChoice {
         case .keep: "If a picture cannot be rendered any more, its earlier outputs stay."
         case .remove:
             "If a picture is broken now, or a value does not suit it, Penumbra removes its earlier outputs. It removes only "
-                + "files that it published itself and nobody edited, and nothing if more than 20 outputs, and more than a tenth "
-                + "of the job's, would go."
+                + "files that it published itself and nobody edited. If more than 20 outputs and more than a tenth of the job's "
+                + "would go, it removes none. `verify --repair` removes none, either."
         }
     }
 }

@@ -152,6 +152,16 @@ extension Chain {
             .first
     }
 
+    /// Why a filter's output has no pixels, and what to do. Nil if each has some.
+    package func emptiness(_ plan: ChainPlan) -> String? {
+        guard let (filter, stage) = zip(filters, plan.stages).first(where: { $1.output.isEmpty }) else { return nil }
+        let size = "\(stage.input.width) × \(stage.input.height) pixels"
+        return filter is PerspectiveFilter
+            ? "the 'corners' of 'perspective' make no picture of \(size); give top left, top right, bottom right and bottom left, "
+                + "in this order, none in one line with two others, and none farther outside of the picture than it is wide or high"
+            : "'crop' keeps nothing of \(size)"
+    }
+
     /// The approximate time of one core for a whole picture, in seconds.
     package func cost(_ plan: ChainPlan, _ format: SampleFormat) -> Double {
         zip(filters, plan.stages).reduce(0) { sum, step in

@@ -81,9 +81,7 @@ extension TaskRunner {
         let branch = input.branches[0]
         let header = input.decoder.header
         let plan = branch.whole.plan(input: header.rect, layout: header.layout)
-        guard !plan.output.isEmpty else {
-            throw TaskFailure(.value, "\(task.input.path): the chain keeps nothing of the picture")
-        }
+        if let reason = branch.whole.emptiness(plan) { throw TaskFailure(.value, "\(task.input.path): \(reason)") }
         if let misfit = branch.whole.misfit(plan) { throw TaskFailure(misfit, in: task.input.path) }
         let wanted = choose(plan.output)
         // For each panel: the decoded pixels, the rendered ones, the ones of equal kind, and the sheet.

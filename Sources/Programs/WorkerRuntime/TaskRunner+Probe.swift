@@ -103,6 +103,7 @@ extension TaskRunner {
 
     /// Refuses an output that its format cannot hold before its pixels are rendered.
     private func refuse(_ plan: ChainPlan, _ branch: OpenedInput.Branch, _ task: ProbeTask) throws {
+        if let reason = branch.whole.emptiness(plan) { throw TaskFailure(.value, "\(task.input.path): \(reason)") }
         for stage in plan.stages { try refuse(stage, task) }
         if let misfit = branch.whole.misfit(plan) { throw TaskFailure(misfit, in: task.input.path) }
         let shown = plan.output.first(of: branch.whole.frames)
@@ -134,15 +135,9 @@ extension TaskRunner {
         }
     }
 
-    /// Refuses filters whose output is empty, or larger than pictures may be.
+    /// Refuses filters whose output is larger than pictures may be.
     private func refuse(_ stage: ChainPlan.Stage, _ task: ProbeTask) throws {
-        let (input, output) = (stage.input, stage.output)
-        guard !output.isEmpty else {
-            throw TaskFailure(
-                .value,
-                "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels, or the 'corners' of "
-                    + "'perspective' make no picture of them")
-        }
+        let output = stage.output
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(
                 .limit,

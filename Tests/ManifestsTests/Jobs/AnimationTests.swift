@@ -237,8 +237,8 @@ import Testing
         func problems(_ path: String) -> [String] {
             reading("animate: {move: {picture: l.png, path: \(path)}}").problems
         }
-        #expect(problems("{x: 3, y: 4}") == ["1:40: 'path' is a list of places {x, y}, not a mapping"])
-        #expect(problems("[{x: 3, y: 4}]") == ["1:40: 'path' leads from one place to another, and needs two at least"])
+        #expect(problems("{x: 3, y: 4}") == ["1:40: 'path' must be a list of places {x, y}, not a mapping"])
+        #expect(problems("[{x: 3, y: 4}]") == ["1:40: 'path' needs at least two places"])
         #expect(problems("[{x: 3, y: 4}, {x: 3}]") == ["1:55: 'path[1]' has no 'y'"])
         #expect(problems("[{x: 3, y: 4}, {x: a, y: 1}]").count == 1)
     }

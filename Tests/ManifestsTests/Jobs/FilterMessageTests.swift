@@ -87,7 +87,7 @@ import Testing
         #expect(
             Reading.filter("gaussian: 12").messages
                 == """
-                job.yaml:4:15: error: 'gaussian' takes parameters with their names, not a text
+                job.yaml:4:15: error: 'gaussian' takes parameters with their names, not a single value
                 4 |   - gaussian: 12
                   |               ^^
                   = write gaussian: {radius: 12}
@@ -98,7 +98,7 @@ import Testing
         #expect(
             Reading.filter("invert: 12").messages
                 == """
-                job.yaml:4:13: error: 'invert' takes parameters with their names, not a text
+                job.yaml:4:13: error: 'invert' takes parameters with their names, not a single value
                 4 |   - invert: 12
                   |             ^^
                   = it has none: write - invert
@@ -153,7 +153,7 @@ import Testing
         #expect(
             Reading.job("filters: invert").messages
                 == """
-                job.yaml:1:10: error: 'filters' is a list, not a text
+                job.yaml:1:10: error: 'filters' must be a list, not a single value
                 1 | filters: invert
                   |          ^^^^^^
                   = begin each filter with '- ' on a line of its own
@@ -164,7 +164,7 @@ import Testing
         #expect(
             Reading.job("filters: {gaussian: {radius: 3}}").messages
                 == """
-                job.yaml:1:10: error: 'filters' is a list, not a mapping
+                job.yaml:1:10: error: 'filters' must be a list, not a mapping
                 1 | filters: {gaussian: {radius: 3}}
                   |          ^^^^^^^^^^^^^^^^^^^^^^^
                   = begin each filter with '- ' on a line of its own

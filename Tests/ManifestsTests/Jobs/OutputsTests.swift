@@ -79,7 +79,7 @@ import Testing
         (
             "outputs:\n  - b/{stem}.png\n",
             """
-            job.yaml:5:5: error: 'outputs[0]' is a mapping, not a text
+            job.yaml:5:5: error: 'outputs[0]' must be a mapping, not a single value
             5 |   - b/{stem}.png
               |     ^^^^^^^^^^^^
               = write 'path: out/{stem}.png', and 'filters' and 'save' if needed

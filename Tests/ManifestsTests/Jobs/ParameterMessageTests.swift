@@ -135,7 +135,7 @@ import Testing
         #expect(
             Reading.filter("gaussian: {radius: [12, 3]}").messages
                 == """
-                job.yaml:4:24: error: 'radius' is a number or {x, y}, not a list
+                job.yaml:4:24: error: 'radius' must be a number or {x, y}, not a list
                 4 |   - gaussian: {radius: [12, 3]}
                   |                        ^^^^^^^
                   = write a number or {x, y}

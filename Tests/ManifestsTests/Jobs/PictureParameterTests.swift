@@ -40,7 +40,7 @@ import Testing
 
     @Test func `an empty path and a list are none`() {
         #expect(reading("{mask: ''}").problems == ["4:19: 'mask' is empty"])
-        #expect(reading("{mask: [a, b]}").problems == ["4:19: 'mask' is a text, not a list"])
+        #expect(reading("{mask: [a, b]}").problems == ["4:19: 'mask' must be a text, not a list"])
     }
 
     @Test func `what is wrong with the file is told where it is named`() {

@@ -69,7 +69,7 @@ import Testing
         #expect(
             Reading.job("job: [a, b]").messages
                 == """
-                job.yaml:1:6: error: 'job' is a text, not a list
+                job.yaml:1:6: error: 'job' must be a text, not a list
                 1 | job: [a, b]
                   |      ^^^^^^
                   = write a text
@@ -102,7 +102,7 @@ import Testing
         #expect(
             Reading.job("inputs: [{a: b}]").messages
                 == """
-                job.yaml:1:10: error: 'inputs[0]' is a text, not a mapping
+                job.yaml:1:10: error: 'inputs[0]' must be a text, not a mapping
                 1 | inputs: [{a: b}]
                   |          ^^^^^^
                   = write a text

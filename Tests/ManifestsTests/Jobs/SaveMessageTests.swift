@@ -218,7 +218,7 @@ import Testing
         #expect(
             Reading.job("save: 80").messages
                 == """
-                job.yaml:1:7: error: 'save' is a mapping, not a text
+                job.yaml:1:7: error: 'save' must be a mapping, not a single value
                 1 | save: 80
                   |       ^^
                   = write 'key: value' lines

@@ -86,10 +86,16 @@ package struct Verification {
     /// - Parameter found: nil if there was no file.
     private static func verified(_ output: RecordedOutput, _ found: FileFacts?) -> VerifiedOutput {
         guard let found else { return VerifiedOutput(output: output, condition: .missing, found: nil) }
-        let isFolder = FileSystem.isOwnFolder(output.record.path)
-        return VerifiedOutput(
-            output: output, condition: OutputCondition(of: output.record.file, found: found, isFolder: isFolder),
-            found: found)
+        let path = output.record.path
+        let isFolder = FileSystem.isOwnFolder(path)
+        var condition = OutputCondition(of: output.record.file, found: found, isFolder: isFolder)
+        if isFolder, condition.isDamage {
+            let files = FileSystem.files(below: path)
+            if files.isEmpty || !DeepZoomNames(of: path).all(files) {
+                condition = .unreadable("a folder of something else is in its place; move the folder away")
+            }
+        }
+        return VerifiedOutput(output: output, condition: condition, found: found)
     }
 
     /// Looks up damaged outputs again, because a run may have replaced or removed them since their records were

@@ -89,7 +89,7 @@ enum JobKeys {
             .boolean, fallback: false),
         JobKey(
             "precision", choices(ChainPrecision.words),
-            "The samples that filters give each other. In a list of 'outputs', 'input' counts if there is none, because several "
+            "The samples that filters give each other. In a list of 'outputs' the fallback is 'input', because several "
                 + "precisions need several decodings of a picture.",
             depths(ChainPrecision.allCases.map(\.rawValue)), fallback: "auto", choices: ChainPrecision.words),
         JobKey(

@@ -35,7 +35,8 @@ struct ParameterTyper {
             return nil
         }
         return given.first.flatMap { entry, scale in
-            ValueReader.parameter(descriptor.kind, unit: descriptor.unit, scale: scale, pictures: pictures)
+            ValueReader.parameter(
+                descriptor.kind, unit: descriptor.unit, scale: scale, pictures: pictures, example: descriptor.requiredLike)
                 .read(entry.value, for: entry.key, log: log)
                 .map { Typed(value: $0, keySpan: entry.keySpan, span: entry.value.span, text: entry.value.text) }
         }
@@ -46,7 +47,7 @@ extension ValueReader where Value == ParameterValue {
     /// The reader for a parameter's kind. `scale` belongs to the name in the manifest: the written value times the
     /// scale is the parameter's value.
     static func parameter(
-        _ kind: ParameterKind, unit: String, scale: Double, pictures: PictureLookup
+        _ kind: ParameterKind, unit: String, scale: Double, pictures: PictureLookup, example: String? = nil
     ) -> ValueReader {
         switch kind {
         case .number(let minimum, let maximum):
@@ -70,7 +71,7 @@ extension ValueReader where Value == ParameterValue {
         case .length(let limit):
             ValueReader<Length>.placedLength(within: limit).map(ParameterValue.length)
         case .path:
-            ValueReader<[Point]>.path.map(ParameterValue.path)
+            ValueReader<[Point]>.path(like: example).map(ParameterValue.path)
         case .numbers(let ranges):
             ValueReader<[String: Double]>.numbers(ranges).map(ParameterValue.numbers)
         case .distance:
@@ -192,7 +193,7 @@ extension ValueReader where Value == Length {
 
 extension ValueReader where Value == [Point] {
     /// At least two points, each `{x, y}`.
-    static var path: ValueReader {
+    static func path(like example: String?) -> ValueReader {
         ValueReader { node, name, log in
             guard case .sequence(let items) = node.content else {
                 if !node.isUnreadable {
@@ -202,7 +203,7 @@ extension ValueReader where Value == [Point] {
                 return nil
             }
             guard items.count >= 2 else {
-                log.error(.value(.shortPath(name: name)), at: node.span)
+                log.error(.value(.shortPath(name: name, example: example ?? "[{x: 0, y: 50%}, {x: 80%, y: 50%}]")), at: node.span)
                 return nil
             }
             let points = items.enumerated().map { point($1, "\(name)[\($0)]", log) }

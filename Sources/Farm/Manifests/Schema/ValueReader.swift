@@ -67,7 +67,7 @@ extension SyntaxNode {
     /// For messages, with an article.
     package var kindName: String {
         switch content {
-        case .scalar: "a text"
+        case .scalar: "a single value"
         case .sequence: "a list"
         case .mapping: "a mapping"
         case .unreadable: "nothing"

@@ -76,7 +76,7 @@ package struct ManifestFiles: Sendable {
         return outcome
     }
 
-    /// Reads all manifests, and adds what would fail every frame and only workers know: values that a plugin refuses, and
+    /// Reads all manifests, and adds what would fail every frame and only workers know: values that a filter refuses, and
     /// pictures of filters that cannot be read.
     ///
     /// - Parameter decodesPictures: false leaves the pictures to the first frame.
@@ -203,14 +203,14 @@ package struct WorkerChecks {
         await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker, warnsOfIdle: true)
     }
 
-    /// Checks the filters of plugins, whose values the reader does not know to be wrong, and the few pictures of filters. Starts
-    /// no worker if there are none.
+    /// Checks the filters whose values the reader does not know to be wrong, and the few pictures of filters. Starts no worker if
+    /// there are none.
     package init(
         forRunOf results: [ReadResult], _ catalog: Catalog, by worker: WorkerCommand, decodesPictures: Bool = true
     ) async {
-        let plugins = catalog.pluginNames
+        let refusing = catalog.refusingFilters
         let filters = Set(results.flatMap(\.filters).map(\.invocation.withoutRegionFile))
-            .filter { plugins.contains($0.filter) }
+            .filter { refusing.contains($0.filter) }
         let pictures = decodesPictures ? Self.pictures(results) : []
         await self.init(ExaminedChains(filters: Array(filters), pictures: pictures), worker, warnsOfIdle: false)
     }

@@ -343,6 +343,7 @@ extension Admission {
             + prepared.contents.records.map(\.path)
         found.lost = prepared.lost
         // A watch without these options does not allow that inputs are gone.
+        found.isPart = !prepared.isWhole
         found.isEmptyRight = request.allowsEmpty || request.allowsGone
         return MissingDisks.known(found, job: prepared.job, before: prepared.contents.knownDisks)
     }

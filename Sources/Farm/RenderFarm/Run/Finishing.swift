@@ -117,11 +117,13 @@ struct Finishing {
         return try await cleanup.run { try await preparation.findings(of: $0, job.prepared.job) }
     }
 
-    /// Removes earlier outputs of pictures that are broken now, or that a value does not suit, if the job asks for it.
+    /// Removes earlier outputs of pictures that are broken now, or that a value does not suit, if the job asks for it. A repair removes
+    /// none: they may be the last that is left of a picture.
     private func removeFailedOutputs(_ job: ClaimedJob, _ summary: RunSummary) async throws -> RunOutcome {
         let spec = job.prepared.job
-        guard spec.onFailure == .remove, let ledger = job.ledger, summary.stop == nil else { return .done }
-        let outputs = FailedOutputs.of(job.prepared.contents.records, in: summary)
+        guard spec.onFailure == .remove, context.request.repair == nil, let ledger = job.ledger, summary.stop == nil else { return .done }
+        let outputs = FailedOutputs.of(
+            job.prepared.contents.records, failures: summary.failures, stillBroken: summary.stillBroken)
         guard !outputs.isEmpty else { return .done }
         let all = job.prepared.publishedCount
         guard !FailedOutputs.isTooMuch(outputs.count, of: all) else {
@@ -179,19 +181,32 @@ enum FailedOutputs {
         count > always && OrphanRemoval.isTooMuch(count, of: outputs)
     }
 
-    static func of(_ records: [OutputRecord], in summary: RunSummary) -> [OutputRecord] {
+    /// Those that exist.
+    static func of(_ records: [OutputRecord], failures: [FrameReport], stillBroken: [FrameReport]) -> [OutputRecord] {
         let own = [FrameFailure.Cause.data, .value].map(\.rawValue)
-        let failed = summary.failures.filter { report in
+        let failed = failures.filter { report in
             guard case .failed(let cause, _) = report.state else { return false }
             return own.contains(cause)
         }
-        let frames = Set((failed + summary.stillBroken).map { Frame(input: PathKey($0.input), page: $0.page) })
-        return records.filter { frames.contains(Frame(input: PathKey($0.input), page: $0.page)) }
+        let frames = Set((failed + stillBroken).map { Frame(input: PathKey($0.input), page: $0.page) })
+        return records.filter {
+            frames.contains(Frame(input: PathKey($0.input), page: $0.page)) && FileSystem.exists($0.path)
+        }
     }
 
     private struct Frame: Hashable {
         let input: PathKey
         let page: Int
+    }
+}
+
+extension PreparedJob {
+    /// How many outputs belong to pictures that cannot be rendered, so that `on_failure: remove` concerns them, and whether they are too
+    /// many to be removed.
+    package var failedOutputCount: (count: Int, isTooMuch: Bool) {
+        guard job.onFailure == .remove else { return (0, false) }
+        let count = FailedOutputs.of(contents.records, failures: ended, stillBroken: []).count
+        return (count, FailedOutputs.isTooMuch(count, of: publishedCount + count))
     }
 }
 

@@ -41,7 +41,7 @@ package struct OverlayFilter: Filter {
             ] + DropShadow.parameters + [
                 ParameterDescriptor(
                     "hidden", .boolean, fallback: .boolean(false), summary: "Leaves the other picture out")
-            ]),
+            ], refusesValues: true),
         make: { try OverlayFilter($0) })
 
     package var isIdentity: Bool { opacity == 0 }

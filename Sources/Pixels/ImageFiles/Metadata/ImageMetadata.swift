@@ -108,7 +108,7 @@ extension ImageMetadata {
         if holdsIPTC { result.iptc = records.map(Blob.init) }
         let own = texts?.properties ?? []
         let names = Set(own.map(\.name))
-        let others = holdsIPTC ? [] : kept.map(IPTCRules.properties) ?? []
+        let others = holdsIPTC ? [] : records.map(IPTCRules.properties) ?? []
         let properties = own + others.filter { !names.contains($0.name) }
         let packet = xmp.flatMap {
             XMPRules.apply(

@@ -119,6 +119,12 @@ package struct Warp: Sendable {
     /// - Parameter output: in coordinates where the whole output begins at (0, 0).
     package func needed(for output: PixelRect) -> PixelRect {
         guard !output.isEmpty else { return output }
+        // The border of a block may be rounded to the other side of a pixel's border than the same border of the whole.
+        return area(of: output).expanded(by: Halo(horizontal: 1, vertical: 1))
+    }
+
+    /// The input pixels that are read for an output rectangle.
+    private func area(of output: PixelRect) -> PixelRect {
         let corners = [
             (output.x, output.y), (output.right, output.y), (output.x, output.bottom), (output.right, output.bottom),
         ].map { projection.place(Double($0.0), Double($0.1)) }
@@ -151,7 +157,7 @@ package struct Warp: Sendable {
     }
 
     private func render(_ rect: PixelRect, _ reader: PixelReader, to sink: inout PixelWriter) {
-        let area = needed(for: rect)
+        let area = area(of: rect)
         let channels = reader.layout.channels
         if area.area > Self.mostPixels, rect.area > 1 {
             // Near the horizon a block may show much of the picture.

@@ -19,8 +19,8 @@ struct VerifyCommand: AsyncParsableCommand {
             --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
             bytes, or else the pixels. The new outputs are removed.
 
-            --repair renders missing and damaged outputs again: it runs their jobs, by their present manifests, for the pictures of \
-            these outputs alone, and checks the outputs once more. An output that was written since it was published stays, \
+            --repair renders missing and damaged outputs again. It runs their jobs by their present manifests, for the pictures of \
+            these outputs alone. Then it checks the outputs once more. An output that was written since it was published stays, \
             because somebody may have edited it. With --force it is rendered again, too.
 
             Exit codes:
@@ -131,15 +131,17 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func report(_ repair: OutputRepair, _ again: [VerifiedOutput], _ reporter: ConsoleReporter) {
         let left = again.filter(\.condition.isDamage)
+        let gone = left.filter(\.isInputGone)
         let line = RepairLine(
             repaired: again.count - left.count, damaged: left.count + repair.edited.count + repair.unrepairable.count,
-            edited: repair.edited.count)
+            edited: repair.edited.count, withoutInput: gone.count)
         if output.json {
             for output in again { VerifiedLine(output).print() }
             line.print()
         } else {
             for text in VerificationText.damage(left, folder: reporter.folder) { Console.complain(text) }
-            reporter.say(line.text)
+            let remedy = gone.isEmpty ? "" : "\n   = \(VerificationText.remedy(forGone: gone, folder: reporter.folder))"
+            reporter.say(line.text + remedy)
         }
     }
 

@@ -34,7 +34,19 @@ struct PlanText {
         }
         let others = groups.dropFirst(Self.mostGroups).reduce(0) { $0 + $1.value }
         let rest = others > 0 ? ["  \(Figures.plural(others, "frame")) for other reasons"] : []
-        return [total] + table.lines.map { "  " + $0 } + rest + keptBesideOthers + skipped
+        return [total] + table.lines.map { "  " + $0 } + rest + keptBesideOthers + failedOutputs + skipped
+    }
+
+    /// What happens to earlier outputs of pictures that cannot be rendered.
+    private var failedOutputs: [String] {
+        let (count, isTooMuch) = prepared.failedOutputCount
+        guard count > 0 else { return [] }
+        let outputs = "\(Figures.plural(count, "output")) of pictures that cannot be rendered"
+        return [
+            isTooMuch
+                ? "  \(outputs) would stay: they are too many for 'on_failure: remove'"
+                : "  \(outputs) would be removed, because of 'on_failure: remove'"
+        ]
     }
 
     /// Outputs that stay as they are, although others of their frames are rendered.
@@ -112,7 +124,7 @@ struct PlanText {
                 table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", reasons[index])
             }
         }
-        return [total] + table.lines.map { "  " + $0 } + skipped
+        return [total] + table.lines.map { "  " + $0 } + failedOutputs + skipped
     }
 
     /// Files in the input folders that are no inputs. The user may have meant some of them.

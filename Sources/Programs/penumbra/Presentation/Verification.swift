@@ -24,11 +24,14 @@ enum VerificationText {
     ///
     /// - Parameter state: the state folder.
     static func remedies(_ outputs: [VerifiedOutput], state: String, folder: String) -> [String] {
-        let words = Set(outputs.filter(\.condition.isDamage).map(\.condition.word))
-        guard !words.isEmpty else { return [] }
+        let damaged = outputs.filter(\.condition.isDamage)
+        guard !damaged.isEmpty else { return [] }
         var remedies = [
             "compared with the records in \(PathText.shown(state, from: folder)), or else with an index or a receipt beside the output"
         ]
+        let gone = damaged.filter(\.isInputGone)
+        if !gone.isEmpty { remedies.append(remedy(forGone: gone, folder: folder)) }
+        let words = Set(damaged.filter { !$0.isInputGone }.map(\.condition.word))
         if !words.isDisjoint(with: ["truncated", "changed", "swapped"]) {
             remedies.append("if nobody edited such an output on purpose, remove it: the next run renders it again")
         }
@@ -37,6 +40,16 @@ enum VerificationText {
         }
         if words.contains("missing") { remedies.append("the next run renders a missing output again") }
         return remedies
+    }
+
+    /// What to do about damaged outputs whose pictures are gone: nothing can render these outputs.
+    static func remedy(forGone outputs: [VerifiedOutput], folder: String) -> String {
+        let inputs = Set(outputs.map { PathKey($0.output.record.input) }).sorted()
+        let first = inputs.first.map { PathText.shown($0.path, from: folder) } ?? ""
+        let others = inputs.count > 1 ? " and \(Figures.plural(inputs.count - 1, "other picture"))" : ""
+        let (are, them) = inputs.count > 1 ? ("are", "them") : ("is", "it")
+        return "\(first)\(others) \(are) gone, so that no run can render "
+            + "\(Figures.plural(outputs.count, "damaged output")) of \(them) again: restore \(them), or the outputs, from a backup"
     }
 
     static func unknown(_ paths: [String], folder: String) -> [String] {
@@ -102,6 +115,14 @@ extension OutputCondition {
 }
 
 extension VerifiedOutput {
+    /// Whether the picture that it was rendered from is not there, as a run would need it.
+    var isInputGone: Bool {
+        switch condition {
+        case .replaced, .unreadable: false
+        default: access(output.record.input, F_OK) != 0
+        }
+    }
+
     fileprivate func words(folder: String) -> String {
         let before = output.record.file.stamp.size
         switch condition {
@@ -281,6 +302,8 @@ struct RepairLine: JSONLine {
     let damaged: Int
     /// Those of them that somebody may have edited.
     let edited: Int
+    /// Those of them whose pictures are gone.
+    let withoutInput: Int
 
     /// `repaired 3 outputs; 1 output is not as published`
     var text: String {

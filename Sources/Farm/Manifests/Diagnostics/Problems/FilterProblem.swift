@@ -54,7 +54,7 @@ extension FilterProblem {
     var words: Words {
         switch self {
         case .notAList(let found):
-            Words("'filters' is a list, not \(found)", remedy: "begin each filter with '- ' on a line of its own")
+            Words("'filters' must be a list, not \(found)", remedy: "begin each filter with '- ' on a line of its own")
         case .notAnEntry(let found):
             Words(
                 "a filter is a name, or a name with parameters, not \(found)",
@@ -133,7 +133,9 @@ extension FilterProblem {
         case .pictureUnusable(let parameter, let path, let whole, let isTable, let reason):
             Words(
                 "the \(isTable ? "table" : "picture") of '\(parameter)', \(path.quoted): \(reason)",
-                remedy: "write the path of a \(isTable ? ".cube file" : "picture") that Penumbra can read"
+                remedy: (isTable
+                    ? "correct the .cube file, export it once more, or write the path of another one"
+                    : "write the path of a picture that Penumbra can read")
                     + (path == whole ? "" : "; this one leads to \(whole)"))
         case .impossible(let filter, let reason):
             Words("'\(filter)' cannot be had with these values: \(reason)", remedy: "change a value")

@@ -11,7 +11,7 @@ package enum ValueProblem: Hashable, Sendable {
     // Kinds of nodes. `wanted` and `found` include their article.
     case wrongKind(name: String, wanted: String, found: String)
     case emptyText(name: String)
-    case shortPath(name: String)
+    case shortPath(name: String, example: String)
     case emptyList(name: String)
     case emptyChain(name: String)
 
@@ -61,7 +61,7 @@ extension ValueProblem {
     var words: Words {
         switch self {
         case .notAMapping(let owner, let found, let example):
-            Words("\(owner) is a mapping, not \(found)", remedy: "write \(example)")
+            Words("\(owner) must be a mapping, not \(found)", remedy: "write \(example)")
         case .missingKey(let key, let owner, let example):
             Words("\(owner) has no '\(key)'", remedy: "add '\(key): \(example)'")
         case .unknownKey(let key, let noun, let owner, let nearest, let known):
@@ -70,13 +70,11 @@ extension ValueProblem {
                 remedy: nearest.map { "did you mean '\($0)'?" } ?? others(noun, known))
 
         case .wrongKind(let name, let wanted, let found):
-            Words("'\(name)' is \(wanted), not \(found)", remedy: "write \(wanted)")
+            Words("'\(name)' must be \(wanted), not \(found)", remedy: "write \(wanted)")
         case .emptyText(let name):
             Words("'\(name)' is empty", remedy: "write a text")
-        case .shortPath(let name):
-            Words(
-                "'\(name)' leads from one place to another, and needs two at least",
-                remedy: "write it as [{x: 0, y: 50%}, {x: 80%, y: 50%}]")
+        case .shortPath(let name, let example):
+            Words("'\(name)' needs at least two places", remedy: "write it as \(example)")
         case .emptyList(let name):
             Words("'\(name)' is an empty list", remedy: "write at least one item")
 

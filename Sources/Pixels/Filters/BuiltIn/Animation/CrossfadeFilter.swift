@@ -18,7 +18,7 @@ enum CrossfadeFilter {
                     summary:
                         "Sets how many of the last filters fade in. By default these are all filters after the last one that changes the size"
                 ),
-            ])
+            ], refusesValues: true)
     ) { arguments in
         let easing = Easing(curve: try arguments.word("curve"))
         let filters = try arguments.optionalInteger("filters") ?? 0

@@ -42,7 +42,7 @@ enum MoveFilter {
                     "shutter_angle", .number(minimum: 0, maximum: 360), fallback: .number(180), unit: "°",
                     summary: "Sets how long the shutter is open. 360 is the whole time of a frame"),
             ],
-            rules: [.replaces(parameter: "spring", others: ["curve"])]),
+            rules: [.replaces(parameter: "spring", others: ["curve"])], refusesValues: true),
         make: { try make($0) })
 
     private static func make(_ arguments: FilterArguments) throws -> any Filter {

@@ -57,7 +57,8 @@ package struct LevelsFilter: ColoringFilter {
                     "channel", .choice(Channel.allCases.map(\.rawValue)), fallback: .word("all"),
                     summary: "Chooses what changes in a picture with colours"),
             ] + MaskOptions.parameters,
-            rules: [.below(parameter: "black", other: "white")] + MaskOptions.rules(of: MaskOptions.parameters)),
+            rules: [.below(parameter: "black", other: "white")] + MaskOptions.rules(of: MaskOptions.parameters),
+            refusesValues: true),
         make: { try LevelsFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {

@@ -14,7 +14,7 @@ package struct WhiteBalanceFilter: ColoringFilter {
             throw FilterError(
                 filter: "white-balance",
                 problem: .failed(
-                    reason: "'neutral' has none of one channel, and no factor makes it gray; take a brighter spot"))
+                    reason: "one channel of 'neutral' is 0, and no factor makes such a colour gray; take a brighter spot"))
         }
         let balance = NeutralBalance(neutral: channels.map { Double($0) / 255 })
         isIdentity = balance.isIdentity
@@ -32,7 +32,7 @@ package struct WhiteBalanceFilter: ColoringFilter {
                     "neutral", .color, summary: "Sets a colour of the picture, in sRGB, that should be gray",
                     requiredLike: "'#c8b49a'")
             ] + MaskOptions.parameters,
-            rules: MaskOptions.rules(of: MaskOptions.parameters)),
+            rules: MaskOptions.rules(of: MaskOptions.parameters), refusesValues: true),
         make: { try WhiteBalanceFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {

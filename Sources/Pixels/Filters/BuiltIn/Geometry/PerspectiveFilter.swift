@@ -18,7 +18,9 @@ package struct PerspectiveFilter: Filter {
             parameters: [
                 ParameterDescriptor(
                     "corners", .path,
-                    summary: "Sets the corners in the picture: top left, top right, bottom right, bottom left",
+                    summary:
+                        "Sets the corners in the picture: top left, top right, bottom right, bottom left. Where they lie outside of it, its "
+                        + "border is repeated",
                     requiredLike: "[{x: 10%, y: 5%}, {x: 90%, y: 8%}, {x: 95%, y: 96%}, {x: 4%, y: 92%}]"),
                 ParameterDescriptor(
                     "aspect", .number(minimum: 0.01, maximum: 100),
@@ -28,7 +30,7 @@ package struct PerspectiveFilter: Filter {
                 ParameterDescriptor(
                     "kernel", .choice(Warp.Kernel.allCases.map(\.rawValue)), fallback: .word("catmull-rom"),
                     summary: "Chooses the interpolation. 'lanczos3' is sharper and slower"),
-            ]),
+            ], refusesValues: true),
         make: { try PerspectiveFilter($0) })
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
@@ -40,14 +42,14 @@ package struct PerspectiveFilter: Filter {
                 filter: "perspective",
                 problem: .failed(reason: "'corners' has \(corners.count) places, and a rectangle has four corners"))
         }
-        // If all places are in one unit, all pictures are alike.
-        let isPercent = corners.flatMap { [$0.x, $0.y] }.map { if case .percent = $0 { true } else { false } }
+        // If all places are in one unit, all pictures are alike. 0 is 0 % and 0 pixels.
+        let measures = corners.flatMap { [$0.x, $0.y] }.filter { !$0.isZero }
+        let percents = measures.count { if case .percent = $0 { true } else { false } }
         let square = PixelRect(x: 0, y: 0, width: 1000, height: 1000)
-        let isUsual = isPercent == Array(repeating: true, count: 8)
         let own = places(in: square)
         guard
-            Set(isPercent).count > 1 || Self.projection(of: own, 1, 1) != nil,
-            !isUsual || own.allSatisfy({ Self.isNear($0, square) })
+            (1..<measures.count).contains(percents) || Self.projection(of: own, 1, 1) != nil,
+            percents < measures.count || own.allSatisfy({ Self.isNear($0, square) })
         else {
             throw FilterError(
                 filter: "perspective",
