@@ -12,9 +12,12 @@ import Testing
 struct WarpFilterTests {
     private static let rect = PixelRect(x: -4, y: 7, width: 61, height: 43)
 
-    /// Premultiplied values at a place, by the definition of the kernel; the border repeats.
+    /// Premultiplied values at a place, by the definition of the kernel.
+    ///
+    /// - Parameter full: the full alpha, if all is transparent outside of the picture, and the result has an alpha in any case. Nil if
+    ///   the border repeats.
     private static func value(
-        _ picture: TruePixels, _ x: Double, _ y: Double, _ kernel: String
+        _ picture: TruePixels, _ x: Double, _ y: Double, _ kernel: String, full: Double? = nil
     ) -> [Double] {
         let reach = kernel == "lanczos3" ? 3 : 2
         func weights(_ place: Double) -> [(Int, Double)] {
@@ -29,15 +32,20 @@ struct WarpFilterTests {
             let sum = raw.reduce(0, +)
             return raw.enumerated().map { (first + $0.offset, $0.element / sum) }
         }
-        var result = [Double](repeating: 0, count: picture.channels)
+        let lacksAlpha = full != nil && picture.channels % 2 == 1
+        var result = [Double](repeating: 0, count: picture.channels + (lacksAlpha ? 1 : 0))
         for (row, across) in weights(y) {
             for (column, along) in weights(x) {
+                if full != nil, !(picture.rect.columns.contains(column) && picture.rect.rows.contains(row)) { continue }
                 let (x, y) = (
                     min(max(column, picture.rect.x), picture.rect.right - 1),
                     min(max(row, picture.rect.y), picture.rect.bottom - 1)
                 )
                 let start = ((y - picture.rect.y) * picture.rect.width + x - picture.rect.x) * picture.channels
-                for channel in result.indices { result[channel] += across * along * picture.values[start + channel] }
+                for channel in 0..<picture.channels {
+                    result[channel] += across * along * picture.values[start + channel]
+                }
+                if lacksAlpha, let full { result[picture.channels] += across * along * full }
             }
         }
         return result
@@ -97,6 +105,37 @@ struct WarpFilterTests {
                     c * dx - s * dy + Double(Self.rect.x) + 30.5, s * dx + c * dy + Double(Self.rect.y) + 21.5
                 )
             }
+        }
+    }
+
+    @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)
+    func `a rotation interpolates around the turned place of each pixel, and all is transparent outside`(
+        layout: PixelLayout, format: SampleFormat
+    ) throws {
+        for (angle, kernel) in [(33.0, "catmull-rom"), (33, "lanczos3"), (-128.5, "lanczos3")] {
+            let picture = Pattern.photograph.picture(Self.rect, layout, format)
+            let filter = try FilterRegistry.builtIn.make(
+                "rotate", ["angle": .number(angle), "kernel": .word(kernel)])
+            let result = try filter.render(picture)
+            #expect(result.layout == layout.addingAlpha)
+            let (before, after) = (TruePixels(picture, light: .encoded), TruePixels(result, light: .encoded))
+            let (s, c) = (sin(angle * .pi / 180), cos(angle * .pi / 180))
+            var worst = 0.0
+            for y in 0..<result.rect.height {
+                for x in 0..<result.rect.width {
+                    let (dx, dy) = (
+                        Double(x) + 0.5 - Double(result.rect.width) / 2, Double(y) + 0.5 - Double(result.rect.height) / 2
+                    )
+                    let values = Self.value(
+                        before, c * dx - s * dy + Double(Self.rect.x) + 30.5, s * dx + c * dy + Double(Self.rect.y) + 21.5,
+                        kernel, full: format.full)
+                    let start = (y * result.rect.width + x) * values.count
+                    for (channel, wanted) in Self.stored(values, result.layout, format).enumerated() {
+                        worst = max(worst, abs(after.values[start + channel] - wanted))
+                    }
+                }
+            }
+            #expect(worst <= (format == .f32 ? 1e-5 : format == .u16 ? 2.5 : 1.02), "\(angle) \(kernel) \(layout) \(format)")
         }
     }
 

@@ -134,6 +134,7 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
         ChainCase("right", [.gaussian(2), .rotate(.word("right")), .gaussian(x: 5, y: 0)]),
         ChainCase("left, half", [.rotate(.word("left")), .rotate(.word("half"))]),
         ChainCase("33°", [.rotate(.number(33)), .gaussian(2)]),
+        ChainCase("-7° by Lanczos", [.gaussian(1), .rotate(.number(-7), ["kernel": .word("lanczos3")])]),
         ChainCase("straightened", [.gaussian(2), straighten(3.3, [:])]),
         ChainCase(
             "straightened by Lanczos, of the same shape",

@@ -58,13 +58,17 @@ package struct Placement: Sendable {
 
 /// A rotation about the picture's centre by any angle, counter-clockwise as seen.
 ///
-/// Each output pixel is the Catmull-Rom interpolation of the 4 × 4 input pixels around its position, with premultiplied
-/// colours. It is computed in double precision, in a fixed order.
+/// Each output pixel is an interpolation of the input pixels around its position, with premultiplied colours. It is computed in
+/// double precision, in a fixed order.
 package struct Rotation: Hashable, Sendable {
     private let sin: Double
     private let cos: Double
+    private let kernel: Warp.Kernel
 
-    package init(degrees: Double) { (sin, cos) = DeterministicMath.sinCos(degrees: degrees) }
+    package init(degrees: Double, kernel: Warp.Kernel = .catmullRom) {
+        (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
+        self.kernel = kernel
+    }
 
     /// The smallest size that contains a rotated picture.
     package func size(width: Int, height: Int) -> (width: Int, height: Int) {
@@ -88,12 +92,15 @@ package struct Rotation: Hashable, Sendable {
         ].map { map.place(Double($0.0), Double($0.1)) }
         let (xs, ys) = (corners.map(\.x), corners.map(\.y))
         func range(_ values: [Double]) -> Range<Int> {
-            let low = Int((values.min() ?? 0).rounded(.down)) - 3
-            return low..<max(low, Int((values.max() ?? 0).rounded(.up))) + 3
+            // One more than the kernel reads: the border of a block may be rounded to the other side of a pixel's border.
+            let reach = kernel.reach + 1
+            let low = Int((values.min() ?? 0).rounded(.down)) - reach
+            return low..<max(low, Int((values.max() ?? 0).rounded(.up))) + reach
         }
         let whole = PixelRect(columns: range(xs), rows: range(ys))
         // Pixels farther outside are never visible.
-        let part = whole.intersection(input.expanded(by: Halo(horizontal: 3, vertical: 3)))
+        let seen = 2 * kernel.reach - 1
+        let part = whole.intersection(input.expanded(by: Halo(horizontal: seen, vertical: seen)))
         return part.isEmpty ? PixelRect(x: input.x, y: input.y, width: 0, height: 0) : part
     }
 
@@ -138,13 +145,19 @@ package struct Rotation: Hashable, Sendable {
         let area = needed(for: rect, in: input)
         let pixels = Self.read(reader, area)
         let (map, channels) = (Map(self, input), reader.layout.channels)
+        let weights = kernel.weights
         var row = [Double](repeating: 0, count: rect.width * channels)
         for y in rect.rows {
             for (index, x) in rect.columns.enumerated() {
                 let place = map.place(Double(x) + 0.5, Double(y) + 0.5)
-                let sample = Sample(x: place.x - 0.5, y: place.y - 0.5)
+                let sample = Sample(x: place.x - 0.5, y: place.y - 0.5, kernel.reach, weights)
                 var values = row.mutableSpan
-                sample.write(pixels.span, area, channels, to: &values, at: index * channels)
+                switch kernel {
+                case .catmullRom:
+                    sample.write(pixels.span, area, channels, taps: 4, to: &values, at: index * channels)
+                case .lanczos3:
+                    sample.write(pixels.span, area, channels, taps: 6, to: &values, at: index * channels)
+                }
             }
             sink.write(row.span, x: rect.x, y: y)
         }
@@ -164,39 +177,35 @@ package struct Rotation: Hashable, Sendable {
         return pixels
     }
 
-    /// The 4 × 4 neighbours of one position, and their weights.
+    /// The neighbours of one position, and their weights.
     private struct Sample {
         let left: Int
         let top: Int
-        let columns: SIMD4<Double>
-        let rows: SIMD4<Double>
+        let columns: SIMD8<Double>
+        let rows: SIMD8<Double>
 
-        init(x: Double, y: Double) {
+        @inline(__always) init(x: Double, y: Double, _ reach: Int, _ weights: WarpWeights) {
             let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
-            left = Int(floorX) - 1
-            top = Int(floorY) - 1
-            columns = Self.weights(x - floorX)
-            rows = Self.weights(y - floorY)
-        }
-
-        /// The Catmull-Rom weights for a fraction between the second and the third neighbour.
-        private static func weights(_ t: Double) -> SIMD4<Double> {
-            let (t2, t3) = (t * t, t * t * t)
-            return SIMD4(
-                -0.5 * t3 + t2 - 0.5 * t, 1.5 * t3 - 2.5 * t2 + 1, -1.5 * t3 + 2 * t2 + 0.5 * t, 0.5 * t3 - 0.5 * t2)
+            left = Int(floorX) - reach + 1
+            top = Int(floorY) - reach + 1
+            columns = weights.weights(x - floorX)
+            rows = weights.weights(y - floorY)
         }
 
         /// Writes a transparent pixel if no neighbour was read, because all of them lie outside the picture.
+        ///
+        /// - Parameter taps: the neighbours along each axis. A constant, so that the loops are unrolled.
         @inline(__always) func write(
-            _ pixels: Span<Double>, _ area: PixelRect, _ channels: Int, to row: inout MutableSpan<Double>, at index: Int
+            _ pixels: Span<Double>, _ area: PixelRect, _ channels: Int, taps: Int, to row: inout MutableSpan<Double>,
+            at index: Int
         ) {
-            let isSeen = left >= area.x && left + 4 <= area.right && top >= area.y && top + 4 <= area.bottom
+            let isSeen = left >= area.x && left + taps <= area.right && top >= area.y && top + taps <= area.bottom
             for channel in 0..<channels {
                 var sum = 0.0
-                for j in 0..<4 where isSeen {
+                for j in 0..<taps where isSeen {
                     let start = ((top + j - area.y) * area.width + left - area.x) * channels + channel
                     var part = 0.0
-                    for i in 0..<4 { part += pixels[start + i * channels] * columns[i] }
+                    for i in 0..<taps { part += pixels[start + i * channels] * columns[i] }
                     sum += part * rows[j]
                 }
                 row[index + channel] = sum

@@ -74,7 +74,7 @@ import Testing
         #expect(
             result.messages == [
                 """
-                job.yaml:4:5: error: 'motion' cannot be had with these values: the film is too long; write less
+                job.yaml:4:5: error: 'motion' does not work with these values: the film is too long; write less
                 4 |   - motion: {radius: 3}
                   |     ^^^^^^
                   = change a value

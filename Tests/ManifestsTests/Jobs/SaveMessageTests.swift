@@ -200,7 +200,7 @@ import Testing
 
     @Test func `a text that is too long is refused`() {
         let messages = Reading.job("save: {set: {title: \(String(repeating: "a", count: 2001))}}").messages
-        #expect(messages.contains("it has 2001 bytes, and 2000 fit"), "\(messages)")
+        #expect(messages.contains("it has 2001 bytes, and 2000 fit; shorten it"), "\(messages)")
     }
 
     @Test func `options are not checked against an output that is wrong`() {

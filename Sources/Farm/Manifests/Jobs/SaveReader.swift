@@ -172,7 +172,7 @@ extension ValueReader where Value == String {
                     ValueError(
                         .unfitArgument(
                             name: name, text: String(text.prefix(30)) + "…",
-                            reason: "it has \(text.utf8.count) bytes, and 2000 fit")))
+                            reason: "it has \(text.utf8.count) bytes, and 2000 fit; shorten it")))
             }
             return .success(text)
         }

@@ -100,6 +100,8 @@ package struct Warp: Sendable {
 
         /// The pixels on each side of a place.
         var reach: Int { self == .catmullRom ? 2 : 3 }
+
+        var weights: WarpWeights { self == .catmullRom ? .catmullRom : .lanczos3 }
     }
 
     private let projection: Projection
@@ -111,7 +113,7 @@ package struct Warp: Sendable {
 
     package init(_ projection: Projection, _ kernel: Kernel) {
         (self.projection, self.kernel) = (projection, kernel)
-        weights = kernel == .catmullRom ? .catmullRom : .lanczos3
+        weights = kernel.weights
     }
 
     /// The input pixels that an output rectangle needs; some may lie outside the input.
@@ -241,7 +243,7 @@ package struct Warp: Sendable {
 }
 
 /// The weights of the pixels around a place between two of them. They have a sum of 1, but for rounding.
-private enum WarpWeights: Sendable {
+enum WarpWeights: Sendable {
     case catmullRom
     /// For 1025 places from one pixel to the next. Weights between two of them are interpolated, with an error below 1e-6.
     case table([SIMD8<Double>])

@@ -138,7 +138,7 @@ extension FilterProblem {
                     : "write the path of a picture that Penumbra can read")
                     + (path == whole ? "" : "; this one leads to \(whole)"))
         case .impossible(let filter, let reason):
-            Words("'\(filter)' cannot be had with these values: \(reason)", remedy: "change a value")
+            Words("'\(filter)' does not work with these values: \(reason)", remedy: "change a value")
 
         case .zeroRadius(let filter):
             Words("'\(filter)' with a radius of 0 changes no pixel", remedy: "remove it, or give it a radius")

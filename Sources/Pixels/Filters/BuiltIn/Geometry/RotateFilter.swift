@@ -16,6 +16,7 @@ package struct RotateFilter: Filter {
 
     private let turn: Turn
     private let background: BackgroundColor
+    private let kernel: Warp.Kernel
 
     static let entry = FilterEntry(
         FilterDescriptor(
@@ -31,11 +32,20 @@ package struct RotateFilter: Filter {
                     summary:
                         "Sets the colour of the corners if the angle is no multiple of 90°. 'transparent' adds transparency"
                 ),
-            ], rules: [.needs(parameter: "background", other: "angle", words: [])]),
+                ParameterDescriptor(
+                    "kernel", .choice(Warp.Kernel.allCases.map(\.rawValue)), fallback: .word("catmull-rom"),
+                    summary:
+                        "Chooses the interpolation if the angle is no multiple of 90°. 'lanczos3' is sharper and slower"),
+            ],
+            rules: [
+                .needs(parameter: "background", other: "angle", words: []),
+                .needs(parameter: "kernel", other: "angle", words: []),
+            ]),
         make: { try RotateFilter($0) })
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
         background = try arguments.color("background")
+        kernel = Warp.Kernel(rawValue: try arguments.word("kernel")) ?? .catmullRom
         guard !arguments.isWord("angle") else {
             turn =
                 switch try arguments.word("angle") {
@@ -53,7 +63,7 @@ package struct RotateFilter: Filter {
             case 90: .left
             case 180: .half
             case 270: .right
-            default: .free(Rotation(degrees: degrees))
+            default: .free(Rotation(degrees: degrees, kernel: kernel))
             }
     }
 
@@ -105,7 +115,7 @@ package struct RotateFilter: Filter {
     package func isRowLocal(in input: PixelRect) -> Bool { turn == .none }
     package var copiesSamples: Bool { !isFree }
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        isFree ? 40 * Double(layout.channels) : 4
+        isFree ? (kernel == .catmullRom ? 40 : 80) * Double(layout.channels) : 4
     }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
