@@ -45,7 +45,7 @@ import Testing
     @Test func `each frame is a task, and tasks, workers and whole frames give the same bytes`() async throws {
         try writeFade()
         let plan = try await Program.run(Program.penumbra, ["plan", "job.yaml"], in: workspace)
-        #expect(plan.output.contains("160×120 rgb u8 → 90×68, 7 frames"), "\(plan.output)")
+        #expect(plan.output.contains("160×120 rgb u8 as u16 → 90×68, 7 frames"), "\(plan.output)")
         #expect(plan.output.contains("7 tiles of 90×68"), "\(plan.output)")
         #expect(plan.output.contains("one task for each of the animation's 7 frames"), "\(plan.output)")
         #expect(try await Program.night(workspace, "--workers", "2").published == 3)

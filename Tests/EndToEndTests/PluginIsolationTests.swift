@@ -90,7 +90,8 @@ import Testing
             Misdeed(
                 name: "writes into the row padding",
                 code:
-                    "copy(tile); if (here) ((char *)tile->target.data)[tile->target.rect.width * tile->channels] = 1;",
+                    "copy(tile); int bytes = tile->format == PENUMBRA_F32 ? 4 : tile->format == PENUMBRA_U16 ? 2 : 1; "
+                    + "if (here) ((char *)tile->target.data)[tile->target.rect.width * tile->channels * bytes] = 1;",
                 words:
                     "photos/c.png: bad: the plugin wrote outside of its tile, behind the end of row 0; report this to its "
                     + "author"),

@@ -265,10 +265,12 @@ import Testing
         #expect(
             result.errors.hasPrefix(
                 """
-                3 outputs changed
+                2 outputs changed
                   out/a.png: changed (no file, or a link)
                   out/b.png: changed (no file, or a link)
-                  out/c.png: changed (1 bytes, 
+                1 output unreadable
+                  out/c.png: unreadable: a folder of something else is in its place; move the folder away
+
                 """))
     }
 

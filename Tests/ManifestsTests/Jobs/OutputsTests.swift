@@ -61,7 +61,7 @@ import Testing
         (
             "outputs: b/{stem}.png\n",
             """
-            job.yaml:4:10: error: 'outputs' is a list, and this is a text
+            job.yaml:4:10: error: 'outputs' must be a list, and this is a single value
             4 | outputs: b/{stem}.png
               |          ^^^^^^^^^^^^
               = write each output as an item: - path: out/{stem}.png; a single one is 'output: out/{stem}.png'

@@ -101,7 +101,7 @@ extension JobProblem {
                     : "write it into the entries of 'outputs'")
         case .outputsNotAList(let found):
             Words(
-                "'outputs' is a list, and this is \(found)",
+                "'outputs' must be a list, and this is \(found)",
                 remedy: "write each output as an item: - path: out/{stem}.png; a single one is 'output: out/{stem}.png'"
             )
         case .layersNotAList(let found):
