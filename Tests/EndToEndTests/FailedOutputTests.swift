@@ -38,7 +38,8 @@ import Testing
         try spoil("photos/a.png")
         let plan = try await Program.run(Program.penumbra, ["plan", "job.yaml"], in: workspace)
         #expect(
-            plan.output.contains("  1 output of pictures that cannot be rendered would be removed, because of 'on_failure: remove'\n"),
+            plan.output.contains(
+                "  1 output of pictures that cannot be rendered would be removed, because of 'on_failure: remove'\n"),
             "\(plan.output)")
         #expect(workspace.exists("out/a.png"))
     }

@@ -132,7 +132,9 @@ import Testing
         #expect(!workspace.exists("out/b.png"))
         let json = try await verify("out", "--repair", "--json")
         #expect(json.code == 1)
-        #expect(json.output.contains(#"{"damaged":1,"edited":0,"event":"repair","repaired":0,"withoutInput":0}"#), "\(json.output)")
+        #expect(
+            json.output.contains(#"{"damaged":1,"edited":0,"event":"repair","repaired":0,"withoutInput":0}"#),
+            "\(json.output)")
     }
 
     @Test func `an output whose picture is gone is not to be removed, and both commands say so`() async throws {
@@ -157,7 +159,8 @@ import Testing
         let result = try await Program.run(Program.penumbra, ["verify", "job.yaml"] + options, in: workspace)
         #expect(result.code == 1)
         #expect(
-            result.errors.contains("out/a.png: unreadable: a folder of something else is in its place; move the folder away\n"),
+            result.errors.contains(
+                "out/a.png: unreadable: a folder of something else is in its place; move the folder away\n"),
             "\(result.errors)")
         #expect(workspace.exists("out/a.png/notes.txt"))
     }

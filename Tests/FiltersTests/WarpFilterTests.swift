@@ -124,10 +124,12 @@ struct WarpFilterTests {
             for y in 0..<result.rect.height {
                 for x in 0..<result.rect.width {
                     let (dx, dy) = (
-                        Double(x) + 0.5 - Double(result.rect.width) / 2, Double(y) + 0.5 - Double(result.rect.height) / 2
+                        Double(x) + 0.5 - Double(result.rect.width) / 2,
+                        Double(y) + 0.5 - Double(result.rect.height) / 2
                     )
                     let values = Self.value(
-                        before, c * dx - s * dy + Double(Self.rect.x) + 30.5, s * dx + c * dy + Double(Self.rect.y) + 21.5,
+                        before, c * dx - s * dy + Double(Self.rect.x) + 30.5,
+                        s * dx + c * dy + Double(Self.rect.y) + 21.5,
                         kernel, full: format.full)
                     let start = (y * result.rect.width + x) * values.count
                     for (channel, wanted) in Self.stored(values, result.layout, format).enumerated() {
@@ -135,7 +137,9 @@ struct WarpFilterTests {
                     }
                 }
             }
-            #expect(worst <= (format == .f32 ? 1e-5 : format == .u16 ? 2.5 : 1.02), "\(angle) \(kernel) \(layout) \(format)")
+            #expect(
+                worst <= (format == .f32 ? 1e-5 : format == .u16 ? 2.5 : 1.02), "\(angle) \(kernel) \(layout) \(format)"
+            )
         }
     }
 
@@ -233,7 +237,8 @@ struct WarpFilterTests {
         let picture = Pattern.noise.picture(
             PixelRect(x: 0, y: 0, width: size.width, height: size.height), .gray, .u8)
         let places: [(Double, Double)] = [
-            (0, -5), (-5, 0), (0.03 * right, 0), (0.01 * right, 0.01 * bottom), (-0.01 * right, -0.01 * bottom), (0, 0.5),
+            (0, -5), (-5, 0), (0.03 * right, 0), (0.01 * right, 0.01 * bottom), (-0.01 * right, -0.01 * bottom),
+            (0, 0.5),
         ]
         for place in places {
             let corners = [place, (right, 0), (right, bottom), (0, bottom)]

@@ -4,7 +4,9 @@ public enum Length: Hashable, Sendable, Codable {
     case percent(Double)
 
     public var isZero: Bool {
-        switch self { case .pixels(let value), .percent(let value): value == 0 }
+        switch self {
+        case .pixels(let value), .percent(let value): value == 0
+        }
     }
 
     /// The length in pixels, along a side of `side` pixels.

@@ -36,9 +36,11 @@ struct ParameterTyper {
         }
         return given.first.flatMap { entry, scale in
             ValueReader.parameter(
-                descriptor.kind, unit: descriptor.unit, scale: scale, pictures: pictures, example: descriptor.requiredLike)
-                .read(entry.value, for: entry.key, log: log)
-                .map { Typed(value: $0, keySpan: entry.keySpan, span: entry.value.span, text: entry.value.text) }
+                descriptor.kind, unit: descriptor.unit, scale: scale, pictures: pictures,
+                example: descriptor.requiredLike
+            )
+            .read(entry.value, for: entry.key, log: log)
+            .map { Typed(value: $0, keySpan: entry.keySpan, span: entry.value.span, text: entry.value.text) }
         }
     }
 }
@@ -203,7 +205,9 @@ extension ValueReader where Value == [Point] {
                 return nil
             }
             guard items.count >= 2 else {
-                log.error(.value(.shortPath(name: name, example: example ?? "[{x: 0, y: 50%}, {x: 80%, y: 50%}]")), at: node.span)
+                log.error(
+                    .value(.shortPath(name: name, example: example ?? "[{x: 0, y: 50%}, {x: 80%, y: 50%}]")),
+                    at: node.span)
                 return nil
             }
             let points = items.enumerated().map { point($1, "\(name)[\($0)]", log) }

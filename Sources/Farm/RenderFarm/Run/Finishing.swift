@@ -121,7 +121,8 @@ struct Finishing {
     /// none: they may be the last that is left of a picture.
     private func removeFailedOutputs(_ job: ClaimedJob, _ summary: RunSummary) async throws -> RunOutcome {
         let spec = job.prepared.job
-        guard spec.onFailure == .remove, context.request.repair == nil, let ledger = job.ledger, summary.stop == nil else { return .done }
+        guard spec.onFailure == .remove, context.request.repair == nil, let ledger = job.ledger, summary.stop == nil
+        else { return .done }
         let outputs = FailedOutputs.of(
             job.prepared.contents.records, failures: summary.failures, stillBroken: summary.stillBroken)
         guard !outputs.isEmpty else { return .done }

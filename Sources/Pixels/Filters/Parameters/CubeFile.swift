@@ -26,7 +26,9 @@ package enum CubeFile {
             number += 1
             let end = rest.firstIndex { $0 == 0x0A || $0 == 0x0D } ?? rest.endIndex
             let line = rest[..<end]
-            guard line.count <= Self.longestLine else { throw Problem(line: number, reason: "the line is too long for a table") }
+            guard line.count <= Self.longestLine else {
+                throw Problem(line: number, reason: "the line is too long for a table")
+            }
             try reader.read(line, number)
             rest = rest[end...].dropFirst()
             // The end of a line may have two characters.
@@ -119,7 +121,8 @@ package enum CubeFile {
             }
             guard points.count == count else {
                 throw Problem(
-                    line: nil, reason: "it has \(points.count) colours, and its size needs \(count). Is the file cut short?")
+                    line: nil,
+                    reason: "it has \(points.count) colours, and its size needs \(count). Is the file cut short?")
             }
             guard (0..<3).allSatisfy({ minimum[$0] < maximum[$0] }) else {
                 throw Problem(line: nil, reason: "its domain ends before it begins")

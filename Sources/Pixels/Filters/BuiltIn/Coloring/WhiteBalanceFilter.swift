@@ -14,7 +14,8 @@ package struct WhiteBalanceFilter: ColoringFilter {
             throw FilterError(
                 filter: "white-balance",
                 problem: .failed(
-                    reason: "one channel of 'neutral' is 0, and no factor makes such a colour gray; take a brighter spot"))
+                    reason:
+                        "one channel of 'neutral' is 0, and no factor makes such a colour gray; take a brighter spot"))
         }
         let balance = NeutralBalance(neutral: channels.map { Double($0) / 255 })
         isIdentity = balance.isIdentity

@@ -35,7 +35,8 @@ package struct RotateFilter: Filter {
                 ParameterDescriptor(
                     "kernel", .choice(Warp.Kernel.allCases.map(\.rawValue)), fallback: .word("catmull-rom"),
                     summary:
-                        "Chooses the interpolation if the angle is no multiple of 90°. 'lanczos3' is sharper and slower"),
+                        "Chooses the interpolation if the angle is no multiple of 90°. 'lanczos3' is sharper and slower"
+                ),
             ],
             rules: [
                 .needs(parameter: "background", other: "angle", words: []),
