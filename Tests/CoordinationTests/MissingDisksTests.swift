@@ -225,9 +225,16 @@ extension LedgerTests {
 
     // MARK: What a run records for the next one
 
+    @Test func `a run of a part keeps what matched before, and guards entries that matched nothing so far`() {
+        let before = known([], matches: ["/in/*": 20, "/more/*": 0], isEmptyRight: true)
+        let after = known([], matches: ["/in/*": 10, "/more/*": 2, "/new/*": 3], isPart: true, before: before)
+        #expect(after.inputs == [PathKey("/in/*"): 20, PathKey("/more/*"): 2, PathKey("/new/*"): 3])
+        #expect(known([], matches: ["/in/*": 10], before: before).inputs == [PathKey("/in/*"): 10])
+    }
+
     private func known(
         _ inputs: [String], matches: [String: Int?]? = ["/in/*": 1], lost: [MissingDisks.Pictures] = [],
-        isEmptyRight: Bool = false, before: KnownDisks = KnownDisks(), mounts: [String] = []
+        isEmptyRight: Bool = false, isPart: Bool = false, before: KnownDisks = KnownDisks(), mounts: [String] = []
     ) -> KnownDisks {
         var found = MissingDisks.Findings()
         found.entries = matches.map { Set($0.keys.map { PathKey($0) }) }
@@ -237,7 +244,7 @@ extension LedgerTests {
         found.inputs = inputs
         found.outputs = [place.file("out/x/a")]
         found.lost = lost
-        found.isEmptyRight = isEmptyRight
+        (found.isEmptyRight, found.isPart) = (isEmptyRight, isPart)
         return MissingDisks.known(found, job: job(), before: before) { folder in
             let mount = mounts.filter { folder == $0 || folder.hasPrefix("\($0)/") }.max { $0.count < $1.count }
             return Mount(path: mount ?? "/")

@@ -48,7 +48,7 @@ import Testing
         #expect(result.code == 66)
         #expect(
             result.errors.contains(
-                "job.yaml: error: 1 of the 3 pictures of the last run is gone, and 'expect' allows a loss of 33 %\n"
+                "job.yaml: error: 1 of the 3 pictures of the last whole run is gone, and 'expect' allows a loss of 33 %\n"
                     + "   = is a disk not mounted? If the pictures were removed on purpose, --allow-gone continues without them"
             ), "\(result.errors)")
         #expect(workspace.exists("out/a.png"))

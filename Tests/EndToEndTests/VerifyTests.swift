@@ -141,7 +141,7 @@ import Testing
         try workspace.remove("photos/a.png")
         try await rot("out/a.png")
         let remedy =
-            "\n   = photos/a.png is gone, so that no run can render 1 damaged output of it again: restore it, or the outputs, "
+            "\n   = photos/a.png is not there, so that no run can render 1 damaged output of it again: restore it, or the outputs, "
             + "from a backup\n"
         let found = try await verify("job.yaml")
         #expect(found.code == 1 && found.output.hasSuffix(remedy), "\(found.output)")
@@ -150,6 +150,21 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.output.hasSuffix("repaired 0 outputs; 1 output is not as published" + remedy), "\(result.output)")
+    }
+
+    @Test
+    func `a folder of pictures that is away may be on a disk, and an edited output is not replaced from a backup`()
+        async throws
+    {
+        try FileManager.default.moveItem(atPath: "\(workspace.path)/photos", toPath: "\(workspace.path)/elsewhere")
+        try workspace.write("edited", to: "out/a.png")
+        let result = try await verify("out/a.png", "--repair")
+        #expect(result.code == 1)
+        #expect(
+            result.output.hasSuffix(
+                "1 output may have been edited: 'penumbra adopt' accepts edits\n   = photos/a.png is not there, so that no run can "
+                    + "render 1 damaged output of it again: is a disk not mounted, or a folder moved? Else restore it, or the "
+                    + "outputs, from a backup\n"), "\(result.output)")
     }
 
     @Test(arguments: [[], ["--repair"], ["--repair", "--force"]])

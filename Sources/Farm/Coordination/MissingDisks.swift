@@ -275,7 +275,8 @@ extension MissingDisks {
             disks.inputs = before.inputs.filter { entries.contains($0.key) }
             for (entry, count) in found.matches {
                 let isMeasure = !found.isPart && (count > 0 || found.isEmptyRight)
-                if isMeasure || disks.inputs[entry] == nil { disks.inputs[entry] = count }
+                // An entry that matched nothing so far is guarded from the first pictures on.
+                if isMeasure || (disks.inputs[entry] ?? 0) == 0 { disks.inputs[entry] = count }
             }
         }
         for folder in outputs.union(folders(of: found.inputs)).sorted() {

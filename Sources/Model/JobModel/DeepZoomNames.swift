@@ -33,6 +33,9 @@ package struct DeepZoomNames {
     /// - Parameter files: paths below the folder.
     package func all(_ files: [String]) -> Bool { files.allSatisfy(isOne) }
 
+    /// Whether a file has a name of a Deep Zoom picture.
+    package func any(_ files: [String]) -> Bool { files.contains(where: isOne) }
+
     private func isOne(_ file: String) -> Bool {
         if PathKey(file) == PathKey("\(name)\(Self.descriptorEnding)") { return true }
         let parts = PathNames.all(in: file)

@@ -152,13 +152,12 @@ extension Chain {
             .first
     }
 
-    /// Why a filter's output has no pixels, and what to do. Nil if each has some.
+    /// Why a filter's output has no pixels; nil if each has some. Of the built-in filters, `crop` and `perspective` may have none.
     package func emptiness(_ plan: ChainPlan) -> String? {
         guard let (filter, stage) = zip(filters, plan.stages).first(where: { $1.output.isEmpty }) else { return nil }
         let size = "\(stage.input.width) × \(stage.input.height) pixels"
         return filter is PerspectiveFilter
-            ? "the 'corners' of 'perspective' make no picture of \(size); give top left, top right, bottom right and bottom left, "
-                + "in this order, none in one line with two others, and none farther outside of the picture than it is wide or high"
+            ? "the 'corners' of 'perspective' make no picture of \(size); \(PerspectiveFilter.advice)"
             : "'crop' keeps nothing of \(size)"
     }
 

@@ -74,14 +74,14 @@ import Testing
                 """)
         #expect(
             reading("layers: logo.png").messages == """
-                job.yaml:1:9: error: 'layers' is a list, and this is a text
+                job.yaml:1:9: error: 'layers' must be a list, and this is a single value
                 1 | layers: logo.png
                   |         ^^^^^^^^
                   = write each picture as an item, the lowest first: - picture: label.png
                 """)
         #expect(
             reading("layers: [logo.png]").messages == """
-                job.yaml:1:10: error: a layer has parameters, and this is a text
+                job.yaml:1:10: error: a layer has parameters, and this is a single value
                 1 | layers: [logo.png]
                   |          ^^^^^^^^
                   = write its path as - picture: label.png

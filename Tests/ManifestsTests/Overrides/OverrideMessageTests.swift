@@ -204,7 +204,7 @@ import Testing
         #expect(
             Reading.job("", set: "inputs[0]=a").messages
                 == """
-                --set inputs[0]=a: error: 'inputs' must be a text, not a list
+                --set inputs[0]=a: error: 'inputs' is a single value, not a list
                   | inputs[0]=a
                   |        ^
                   = leave out the index

@@ -91,7 +91,9 @@ package struct Verification {
         var condition = OutputCondition(of: output.record.file, found: found, isFolder: isFolder)
         if isFolder, condition.isDamage {
             let files = FileSystem.files(below: path)
-            if files.isEmpty || !DeepZoomNames(of: path).all(files) {
+            if files.isEmpty {
+                condition = .missing
+            } else if !DeepZoomNames(of: path).any(files) {
                 condition = .unreadable("a folder of something else is in its place; move the folder away")
             }
         }

@@ -174,7 +174,7 @@ enum JobKeys {
                 .integer(1, .max)),
             JobKey(
                 "loss", "a share: 10%",
-                "The job does not start if more than this share of the pictures of the last run is gone.",
+                "The job does not start if more than this share of the pictures of the last whole run is gone.",
                 .text(matching: #"\+?(100(\.0+)?|(0|[1-9][0-9]?)(\.[0-9]+)?)%"#)),
         ]
         return JobKey(

@@ -77,7 +77,7 @@ package struct ReadResult: Sendable {
     package mutating func add(_ reason: String, of picture: PictureMention) {
         let problem = FilterProblem.pictureUnusable(
             parameter: picture.parameter, path: picture.written, whole: picture.path,
-            isTable: picture.isTable, reason: reason)
+            isTable: picture.isTable, isOpen: true, reason: reason)
         add(Diagnostic(.filter(problem), at: picture.span))
     }
 

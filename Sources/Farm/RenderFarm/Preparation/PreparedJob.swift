@@ -39,7 +39,11 @@ package struct PreparedJob: Sendable {
         let planned = targets.reduce(0) { count, target in
             count + target.files.outputs.count { $0.stamp != nil && freshness.record(at: $0.path) != nil }
         }
-        return planned + orphans.count + lostOutputs.count
+        let pictures = Set(ended.map { PathKey($0.input) })
+        let ofEnded =
+            pictures.isEmpty
+            ? 0 : contents.records.count { pictures.contains(PathKey($0.input)) && FileSystem.exists($0.path) }
+        return planned + ofEnded + orphans.count + lostOutputs.count
     }
 
     /// Refuses output folders in which every frame would fail, because they cannot be written. A job without work needs no such right.

@@ -474,7 +474,7 @@ package struct MissingDiskCheck {
             case .fewer(let least): "\(found), and 'expect' wants at least \(least)"
             case .more(let most): "\(found), and 'expect' wants at most \(most)"
             case .lost(let gone, let before):
-                "\(gone) of the \(Figures.plural(before, "picture")) of the last run \(gone == 1 ? "is" : "are") gone, and 'expect' "
+                "\(gone) of the \(Figures.plural(before, "picture")) of the last whole run \(gone == 1 ? "is" : "are") gone, and 'expect' "
                     + "allows a loss of \(Self.number(expected.loss ?? 0)) %"
             }
         let remedy =

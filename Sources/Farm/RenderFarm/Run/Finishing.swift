@@ -124,7 +124,8 @@ struct Finishing {
         guard spec.onFailure == .remove, context.request.repair == nil, let ledger = job.ledger, summary.stop == nil
         else { return .done }
         let outputs = FailedOutputs.of(
-            job.prepared.contents.records, failures: summary.failures, stillBroken: summary.stillBroken)
+            job.prepared.contents.records, failures: summary.failures,
+            others: summary.stillBroken.map { FailedOutputs.Frame(input: PathKey($0.input), page: $0.page) })
         guard !outputs.isEmpty else { return .done }
         let all = job.prepared.publishedCount
         guard !FailedOutputs.isTooMuch(outputs.count, of: all) else {
@@ -183,19 +184,21 @@ enum FailedOutputs {
     }
 
     /// Those that exist.
-    static func of(_ records: [OutputRecord], failures: [FrameReport], stillBroken: [FrameReport]) -> [OutputRecord] {
+    ///
+    /// - Parameter others: frames that failed before, by their own fault, too.
+    static func of(_ records: [OutputRecord], failures: [FrameReport], others: [Frame]) -> [OutputRecord] {
         let own = [FrameFailure.Cause.data, .value].map(\.rawValue)
         let failed = failures.filter { report in
             guard case .failed(let cause, _) = report.state else { return false }
             return own.contains(cause)
         }
-        let frames = Set((failed + stillBroken).map { Frame(input: PathKey($0.input), page: $0.page) })
+        let frames = Set(failed.map { Frame(input: PathKey($0.input), page: $0.page) } + others)
         return records.filter {
             frames.contains(Frame(input: PathKey($0.input), page: $0.page)) && FileSystem.exists($0.path)
         }
     }
 
-    private struct Frame: Hashable {
+    struct Frame: Hashable {
         let input: PathKey
         let page: Int
     }
@@ -206,8 +209,10 @@ extension PreparedJob {
     /// many to be removed.
     package var failedOutputCount: (count: Int, isTooMuch: Bool) {
         guard job.onFailure == .remove else { return (0, false) }
-        let count = FailedOutputs.of(contents.records, failures: ended, stillBroken: []).count
-        return (count, FailedOutputs.isTooMuch(count, of: publishedCount + count))
+        let broken = targets.filter { if case .stillBroken = $0.verdict { true } else { false } }
+        let frames = broken.map { FailedOutputs.Frame(input: PathKey($0.files.input), page: $0.frame.page) }
+        let count = FailedOutputs.of(contents.records, failures: ended, others: frames).count
+        return (count, FailedOutputs.isTooMuch(count, of: publishedCount))
     }
 }
 

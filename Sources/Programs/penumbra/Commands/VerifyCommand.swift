@@ -131,7 +131,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func report(_ repair: OutputRepair, _ again: [VerifiedOutput], _ reporter: ConsoleReporter) {
         let left = again.filter(\.condition.isDamage)
-        let gone = left.filter(\.isInputGone)
+        let gone = (left + repair.edited + repair.unrepairable).filter(\.isInputGone)
         let line = RepairLine(
             repaired: again.count - left.count, damaged: left.count + repair.edited.count + repair.unrepairable.count,
             edited: repair.edited.count, withoutInput: gone.count)
@@ -141,7 +141,7 @@ struct VerifyCommand: AsyncParsableCommand {
         } else {
             for text in VerificationText.damage(left, folder: reporter.folder) { Console.complain(text) }
             let remedy = gone.isEmpty ? "" : "\n   = \(VerificationText.remedy(forGone: gone, folder: reporter.folder))"
-            reporter.say(line.text + remedy)
+            reporter.say(line.text(canReplace: repair.edited.contains { !$0.isInputGone }) + remedy)
         }
     }
 

@@ -45,7 +45,7 @@ struct PlanText {
         return [
             isTooMuch
                 ? "  \(outputs) would stay: they are too many for 'on_failure: remove'"
-                : "  \(outputs) would be removed, because of 'on_failure: remove'"
+                : "  up to \(outputs) would be removed, because of 'on_failure: remove'"
         ]
     }
 

@@ -48,8 +48,13 @@ enum VerificationText {
         let first = inputs.first.map { PathText.shown($0.path, from: folder) } ?? ""
         let others = inputs.count > 1 ? " and \(Figures.plural(inputs.count - 1, "other picture"))" : ""
         let (are, them) = inputs.count > 1 ? ("are", "them") : ("is", "it")
-        return "\(first)\(others) \(are) gone, so that no run can render "
-            + "\(Figures.plural(outputs.count, "damaged output")) of \(them) again: restore \(them), or the outputs, from a backup"
+        let folders = inputs.filter { PathNames.folder(of: $0.path).map { access($0, F_OK) != 0 } ?? false }
+        let remedy =
+            folders.isEmpty
+            ? "restore \(them), or the outputs, from a backup"
+            : "is a disk not mounted, or a folder moved? Else restore \(them), or the outputs, from a backup"
+        return "\(first)\(others) \(are) not there, so that no run can render "
+            + "\(Figures.plural(outputs.count, "damaged output")) of \(them) again: \(remedy)"
     }
 
     static func unknown(_ paths: [String], folder: String) -> [String] {
@@ -119,7 +124,7 @@ extension VerifiedOutput {
     var isInputGone: Bool {
         switch condition {
         case .replaced, .unreadable: false
-        default: access(output.record.input, F_OK) != 0
+        default: access(output.record.input, F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno)
         }
     }
 
@@ -306,15 +311,17 @@ struct RepairLine: JSONLine {
     let withoutInput: Int
 
     /// `repaired 3 outputs; 1 output is not as published`
-    var text: String {
+    ///
+    /// - Parameter canReplace: whether `--force` could render edited outputs again.
+    func text(canReplace: Bool) -> String {
         let rest =
             damaged == 0
             ? "" : "; \(Figures.plural(damaged, "output")) \(damaged == 1 ? "is" : "are") not as published"
         let remedy =
             edited == 0
             ? ""
-            : "\n   = \(Figures.plural(edited, "output")) may have been edited: 'penumbra adopt' accepts edits, and --force "
-                + "replaces them"
+            : "\n   = \(Figures.plural(edited, "output")) may have been edited: 'penumbra adopt' accepts edits"
+                + (canReplace ? ", and --force replaces them" : "")
         return "repaired \(Figures.plural(repaired, "output"))\(rest)\(remedy)"
     }
 }

@@ -33,7 +33,8 @@ package enum FilterProblem: Hashable, Sendable {
     case replaced(parameter: String, other: String)
     /// `reason` says why the file at `path` cannot be used.
     /// It is a table of colours, or else a picture.
-    case pictureUnusable(parameter: String, path: String, whole: String, isTable: Bool = false, reason: String)
+    case pictureUnusable(
+        parameter: String, path: String, whole: String, isTable: Bool = false, isOpen: Bool = false, reason: String)
     /// A worker cannot make the filter, and gives the reason.
     case impossible(filter: String, reason: String)
 
@@ -130,12 +131,12 @@ extension FilterProblem {
             Words("'\(other)' does not go with '\(parameter): \(value)'", remedy: "remove one of them")
         case .replaced(let parameter, let other):
             Words("'\(other)' does not go with '\(parameter)'", remedy: "remove one of them")
-        case .pictureUnusable(let parameter, let path, let whole, let isTable, let reason):
+        case .pictureUnusable(let parameter, let path, let whole, let isTable, let isOpen, let reason):
             Words(
                 "the \(isTable ? "table" : "picture") of '\(parameter)', \(path.quoted): \(reason)",
-                remedy: (isTable
+                remedy: (isTable && isOpen
                     ? "correct the .cube file, export it once more, or write the path of another one"
-                    : "write the path of a picture that Penumbra can read")
+                    : "write the path of a \(isTable ? ".cube file" : "picture") that Penumbra can read")
                     + (path == whole ? "" : "; this one leads to \(whole)"))
         case .impossible(let filter, let reason):
             Words("'\(filter)' does not work with these values: \(reason)", remedy: "change a value")

@@ -106,7 +106,7 @@ extension JobProblem {
             )
         case .layersNotAList(let found):
             Words(
-                "'layers' is a list, and this is \(found)",
+                "'layers' must be a list, and this is \(found)",
                 remedy: "write each picture as an item, the lowest first: - picture: label.png")
         case .layerNotAMapping(let found):
             Words("a layer has parameters, and this is \(found)", remedy: "write its path as - picture: label.png")

@@ -48,17 +48,20 @@ package struct PerspectiveFilter: Filter {
         let square = PixelRect(x: 0, y: 0, width: 1000, height: 1000)
         let own = places(in: square)
         guard
-            (1..<measures.count).contains(percents) || Self.projection(of: own, 1, 1) != nil,
-            percents < measures.count || own.allSatisfy({ Self.isNear($0, square) })
+            percents > 0 && percents < measures.count || Self.projection(of: own, 1, 1) != nil,
+            measures.isEmpty || percents < measures.count || own.allSatisfy({ Self.isNear($0, square) })
         else {
             throw FilterError(
                 filter: "perspective",
                 problem: .failed(
-                    reason:
-                        "'corners' make no picture; give top left, top right, bottom right and bottom left, in this order, and "
-                        + "none far outside of the picture, or in one line with two others"))
+                    reason: "'corners' make no picture; \(Self.advice)"))
         }
     }
+
+    /// What corners need.
+    package static let advice =
+        "give top left, top right, bottom right and bottom left, in this order, none in one line with two others, none farther "
+        + "outside of the picture than it is wide or high, and no side far shorter than the opposite one"
 
     package var isIdentity: Bool { false }
     package var edge: Edge { .clamp }
