@@ -43,6 +43,9 @@ final class ProxyWorker: Sendable {
     func run() -> Never {
         Thread { self.passOrders() }.start()
         while let report = WireFrame(from: fromWorker) { pass(report: report) }
+        // What is no frame, such as the long answer of 'describe', is lost. A worker that cannot write it would never end.
+        var rest = [UInt8](repeating: 0, count: 1 << 16)
+        while read(fromWorker, &rest, rest.count) > 0 {}
         var status: Int32 = 0
         waitpid(process, &status, 0)
         switch Ending(status: status) {
