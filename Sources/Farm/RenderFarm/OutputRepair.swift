@@ -82,7 +82,7 @@ extension VerifiedOutput {
 }
 
 extension OutputCondition {
-    /// Whether another rendering would be as it was published. What cannot be read may be whole: its disk or its rights are to be mended.
+    /// Whether a new rendering mends it. An output that cannot be read may be whole: then its disk or its permissions need mending.
     fileprivate var isRepairable: Bool {
         switch self {
         case .missing, .truncated, .changed, .swapped, .copied: true

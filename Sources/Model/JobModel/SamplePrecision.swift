@@ -48,7 +48,7 @@ public enum OutputDepth: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 extension FormatDescriptor {
-    /// The depths of files that Penumbra writes, without that of the input.
+    /// The depths that the format can store. `input` is not among them.
     package var depths: [OutputDepth] {
         OutputDepth.allCases.filter { depth in depth.samples.map(sampleFormats.contains) ?? false }
     }

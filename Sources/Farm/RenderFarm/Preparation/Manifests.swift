@@ -203,8 +203,8 @@ package struct WorkerChecks {
         await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker, warnsOfIdle: true)
     }
 
-    /// Checks the filters whose values the reader does not know to be wrong, and the few pictures of filters. Starts no worker if
-    /// there are none.
+    /// Checks filters that may refuse values which the reader accepts, and the pictures that filters name. If a manifest has
+    /// neither, no worker is started.
     package init(
         forRunOf results: [ReadResult], _ catalog: Catalog, by worker: WorkerCommand, decodesPictures: Bool = true
     ) async {

@@ -173,7 +173,7 @@ struct Finishing {
 
 /// Earlier outputs of pictures that failed by their own fault.
 enum FailedOutputs {
-    /// The beginning of texts about those that stay, in the ledger.
+    /// The ledger remembers which outputs were reported as staying. Their entries begin with this.
     static let kind = "failed: "
 
     /// So many may always go: all pictures of a small job may be broken.

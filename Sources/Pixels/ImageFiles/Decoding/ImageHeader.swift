@@ -7,7 +7,7 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     package let formatName: String
     /// The shape of the delivered picture: upright, after colour conversion.
     package let shape: ImageShape
-    /// The samples before they were converted to those that were asked for.
+    /// The samples in the file. Others are delivered if `precision`, `depth` or `dither` asks for them.
     package let storedSamples: SampleFormat
     /// The file's orientation tag, 1–8; 1 if there is none. The pixels are delivered upright.
     package let orientation: Int

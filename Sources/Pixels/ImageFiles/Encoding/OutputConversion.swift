@@ -13,8 +13,8 @@ package import Raster
 /// - With `save.dither`, samples become 8-bit integers by a threshold that depends only on the pixel's position, and is the
 ///   same for all colours. A value between two steps is rounded up at the corresponding share of pixels. Whole steps do not
 ///   change.
-/// - Samples are those of the input's file, or those that `save.depth` names, whatever filters computed with. Samples that the
-///   format does not support become its widest integers. Floats that become integers are clamped to 0–1.
+/// - The output has the samples of the input's file, or those that `save.depth` names. Those of the filters do not count. Samples
+///   that the format does not support become its widest integers. Floats that become integers are clamped to 0–1.
 ///
 /// All values are rounded to the nearest, halves up.
 package struct OutputConversion: Hashable, Sendable {

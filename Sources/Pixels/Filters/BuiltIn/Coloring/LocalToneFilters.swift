@@ -3,7 +3,7 @@ package import Geometry
 package import Kernels
 package import Raster
 
-/// A filter whose changes depend on how bright the surroundings of a pixel are.
+/// A filter that changes a pixel by the brightness around it.
 package protocol LocalToneFilter: Filter {
     var kernel: LocalTones { get }
 }
