@@ -121,13 +121,15 @@ setup-tests:
 format:
 	swift format --in-place --recursive Package.swift Sources Plugins Tests Examples
 
-## make lint: refuse sources that are laid out otherwise, names that nothing uses, words that users see under two names, and files whose
-## license nobody has read
+## make lint: refuse sources that are laid out otherwise, names that nothing uses, words that users see under two names, files whose
+## license nobody has read, and tests that no sanitizer knows
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 	Scripts/dead-names
 	Scripts/mixed-words
 	Scripts/check-licenses
+	# It fails if a folder of tests is in no group. CI would find that last.
+	Scripts/test-sanitized --list >/dev/null
 	# A newer version that passes the tests is fine for everybody but a release.
 	Scripts/dependencies --check --warn
 

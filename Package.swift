@@ -145,6 +145,8 @@ let package = Package(
         // Pixels
         .systemLibrary(name: "CXXHash", path: "Sources/Pixels/CXXHash", pkgConfig: "libxxhash"),
         .systemLibrary(name: "CVips", path: "Sources/Pixels/CVips", pkgConfig: "vips"),
+        .systemLibrary(name: "CPango", path: "Sources/Pixels/CPango", pkgConfig: "pangoft2"),
+        .target(name: "CRaw", path: "Sources/Pixels/CRaw", linkerSettings: [.linkedLibrary("raw_r")]),
         .target(name: "CPenumbraPlugin", path: "Sources/Pixels/CPenumbraPlugin"),
         module("Pixels", "FileAccess"),
         module("Pixels", "Digests", ["CXXHash", "ContentNames", "JobModel", "FileAccess"]),
@@ -160,6 +162,7 @@ let package = Package(
                 + rowKernelLevels.keys.sorted().map { .target(name: $0) }),
         module("Pixels", "FilterKit", ["Geometry", "Arithmetic", "CPenumbraPlugin"]),
         module("Pixels", "Filters", ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels"]),
+        module("Pixels", "Typesetting", ["Geometry", "Kernels", "Filters", "FileAccess", "CPango"]),
         module("Pixels", "GuardedMemory"),
         module("Pixels", "FilterKitTesting", ["Geometry", "GuardedMemory", "CPenumbraPlugin", "CPluginTrial"]),
         .target(name: "CPluginTrial", dependencies: ["CPenumbraPlugin"], path: "Sources/Pixels/CPluginTrial"),
@@ -174,7 +177,10 @@ let package = Package(
             ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Digests"]),
         module(
             "Pixels", "ImageFiles",
-            ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "FileAccess", "CVips", "CZlib"]),
+            [
+                "Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "FileAccess", "CVips", "CZlib",
+                "CRaw",
+            ]),
 
         // Farm
         module("Farm", "SafeFiles", ["JobModel"]),
@@ -206,7 +212,8 @@ let package = Package(
         module(
             "Farm", "Coordination",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "Engines",
+                "Geometry", "Catalogs", "ContentNames", "JobModel", "SafeFiles", "Planning", "Scheduling",
+                "WorkerProtocol", "Engines",
                 "JobStorage", "Runs",
             ]),
         module(
@@ -270,12 +277,13 @@ let package = Package(
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
         .target(name: "CProcessState", path: "Sources/Programs/CProcessState"),
+        .target(name: "CLaunchers", path: "Sources/Programs/CLaunchers"),
         module(
             "Programs", "WorkerRuntime",
             [
                 "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "Filters",
-                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "FileAccess", "CChannel", "Confinement",
-                "CCrashRecord", "CProcessState",
+                "Rendering", "FilterKitTesting", "PluginLoading", "Typesetting", "ImageFiles", "FileAccess", "CChannel",
+                "Confinement", "CCrashRecord", "CProcessState", "CLaunchers",
             ]),
         module(
             "Programs", "Reference",
@@ -292,8 +300,9 @@ let package = Package(
         program(
             "penumbra-service",
             [
-                "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
-                "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
+                "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm",
+                "Queueing", "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService",
+                "Supervision",
                 "Endpoints", "Exports", "Pictures",
                 "Runs", argumentParser, logging,
             ]),
@@ -379,6 +388,7 @@ let package = Package(
             "ImageFilesTests",
             ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FileAccess", "ImageFiles", "TestSupport"],
             exclude: ["Fixtures"]),
+        tests("TypesettingTests", ["Geometry", "Raster", "Kernels", "Filters", "Typesetting"]),
         tests("SafeFilesTests", ["SafeFiles", "TestSupport"]),
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+import coloring
 import family
+import others
 import sweeps
 
 EDGES = {"clamp": 0, "mirror": 1, "wrap": 2}
@@ -45,18 +47,23 @@ class Case:
     def series(self):
         """The cases that differ in nothing but the radius."""
         name = {1: "gray", 3: "RGB", 4: "RGBA"}[self.channels]
-        return f"{self.kind} {name} u{self.bits} {self.megapixels:.0f} MP"
+        samples = f"u{self.bits}" if self.bits < 32 else "f32"
+        return f"{self.kind} {name} {samples} {self.megapixels:.0f} MP"
 
     @property
     def name(self):
         if self.kind in sweeps.KINDS:
             return f"{self.series} {sweeps.strength(self)}"
+        if self.kind in others.KINDS:
+            return f"{self.series} {others.strength(self)}"
         motion = f" angle {self.angle:g} {f'samples {self.samples}' if self.samples else 'continuous'}"
+        if self.kind in coloring.KINDS:
+            return f"{self.series} {coloring.strength(self)}"
         return f"{self.series} radius {self.radius:g}{motion if self.kind == 'motion' else ''}"
 
     @property
     def dtype(self):
-        return np.uint8 if self.bits == 8 else np.uint16
+        return {8: np.uint8, 16: np.uint16, 32: np.float32}[self.bits]
 
 
 # Penumbra, and memcpy
@@ -75,6 +82,8 @@ def kernels(path):
     library.penumbra_gaussian.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
     library.penumbra_motion.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int, ctypes.c_int]
     family.declare(library)
+    others.declare(library)
+    coloring.declare(library)
     library.penumbra_result.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.penumbra_free.argtypes = [ctypes.c_void_p]
     sweeps.declare(library)
@@ -96,6 +105,10 @@ class PenumbraPicture:
             sweeps.run_penumbra(self.library, self.handle, self.like, case, level)
         elif case.kind in family.KINDS:
             family.run(self.library, self.handle, case, level)
+        elif case.kind in others.KINDS:
+            others.run(self.library, self.handle, case, level)
+        elif case.kind in coloring.KINDS:
+            coloring.run(self.library, self.handle, self.like, case, level)
         elif case.kind == "motion":
             self.library.penumbra_motion(self.handle, case.radius, case.angle, case.samples, level)
         else:
@@ -247,6 +260,8 @@ SERVED = {
     "libvips integer": libvips("integer"),
     "libvips float": libvips("float"),
     **family.SERVED,
+    **others.SERVED,
+    **coloring.SERVED,
 }
 
 
@@ -341,6 +356,10 @@ def truth(picture, case, edge="clamp"):
         return family.truth(picture, case, functools.partial(convolved, edge=edge), gaussian_kernel)
     if case.kind in sweeps.KINDS:
         return sweeps.truth(picture, case)
+    if case.kind in others.KINDS:
+        return others.truth(picture, case)
+    if case.kind in coloring.KINDS:
+        return coloring.truth(picture, case, functools.partial(convolved, edge=edge), gaussian_kernel)
     if case.kind == "variable":
         import variable_blur
 

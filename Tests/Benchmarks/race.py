@@ -19,8 +19,10 @@ os.environ.update({"OMP_NUM_THREADS": "1", "HL_NUM_THREADS": "1", "VIPS_CONCURRE
 
 import numpy as np  # noqa: E402
 
+import coloring  # noqa: E402
 import family  # noqa: E402
 import machine  # noqa: E402
+import others  # noqa: E402
 import peers  # noqa: E402
 import sweeps  # noqa: E402
 import variable_blur  # noqa: E402
@@ -55,6 +57,8 @@ def all_cases():
     yield from (Case("motion", radius, angle=angle, samples=samples) for radius, angle, samples in MOTIONS)
     yield from family.cases(Case)
     yield from sweeps.cases(Case)
+    yield from others.cases(Case)
+    yield from coloring.cases(Case)
     yield Case("variable", 5, width=1000, height=800)
     yield from (Case("variable", radius) for radius in (5, 20, 60))
 
@@ -107,7 +111,13 @@ class Field:
             yield from self.edges()
             return
         if case.kind in family.KINDS:
-            yield from self.family()
+            yield from self.peers_of(family, "family")
+            return
+        if case.kind in others.KINDS:
+            yield from self.peers_of(others, "others")
+            return
+        if case.kind in coloring.KINDS:
+            yield from self.peers_of(coloring, "coloring")
             return
         if case.kind in sweeps.KINDS:
             yield from sweeps.entries(lambda level: peers.penumbra(self.library, level), self.levels, Entry)
@@ -140,14 +150,14 @@ class Field:
         for name, contender in rivals.items():
             yield Entry(name, contender)
 
-    def family(self):
+    def peers_of(self, kinds, prefix):
         """AVX-512 races all; AVX2 does not race OpenCV with AVX-512."""
-        universal = {name: contender for name, contender in family.PEERS.items() if name != "opencv"}
+        universal = {name: contender for name, contender in kinds.PEERS.items() if name != "opencv"}
         for origin, server in (("wheel", self.wheel), ("Debian", self.debian)):
             if server:
-                universal[f"libvips {origin}"] = server.contender("family libvips")
-        best = {"opencv": family.opencv}
-        held = {"opencv AVX2": self.avx2.contender("family opencv")} if self.held else {}
+                universal[f"libvips {origin}"] = server.contender(f"{prefix} libvips")
+        best = {"opencv": kinds.opencv}
+        held = {"opencv AVX2": self.avx2.contender(f"{prefix} opencv")} if self.held else {}
         rivals = {"4": (*best, *held, *universal), "3": (*(held or best), *universal)}
         for level in self.levels:
             yield Entry(f"penumbra v{level}", peers.penumbra(self.library, int(level)), rivals[level])
@@ -173,12 +183,16 @@ def cpu_levels():
 
 
 def noise(case):
+    if case.bits == 32:
+        return bright_floats(case, 1)
     picture = np.random.default_rng(1).integers(0, 1 << case.bits, (case.height, case.width, case.channels), case.dtype)
     return opaque(picture)
 
 
 def test_chart(case):
     """Bands of noise, of black and white noise, and of steps: what is hard to blur exactly."""
+    if case.bits == 32:
+        return bright_floats(case, 2)
     rng, white = np.random.default_rng(2), (1 << case.bits) - 1
     shape = (case.height, case.width, case.channels)
     y, x = np.mgrid[: case.height, : case.width]
@@ -186,6 +200,11 @@ def test_chart(case):
     bands = [rng.integers(0, white + 1, shape), rng.integers(0, 2, shape) * white, steps]
     band = (y * len(bands) // case.height)[:, :, None]
     return opaque(np.choose(band, bands).astype(case.dtype))
+
+
+def bright_floats(case, seed):
+    """Up to light of more than ten times white."""
+    return np.random.default_rng(seed).uniform(0, 3, (case.height, case.width, case.channels)).astype(np.float32)
 
 
 def opaque(picture):
@@ -372,7 +391,7 @@ def summary(results):
 
 def conditions():
     """The machine and the peers' versions, as what follows depends on them."""
-    packages = ("halide", "opencv-python-headless", "pillow", "pyvips-binary", "scipy")
+    packages = ("halide", "opencolorio", "opencv-python-headless", "pillow", "pyvips-binary", "scipy")
     versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in packages)
     return f"{machine.describe()}. {versions}."
 

@@ -223,7 +223,9 @@ def sweep_truth(picture, case):
 
 
 def bilateral_truth(picture, case):
-    reach, own = math.ceil(3 * case.radius), picture.astype(np.float64)
+    """A gray picture has a grid, without a limit at three radii."""
+    limit = 6 if picture.shape[2] == 1 else 3
+    reach, own = math.ceil(limit * case.radius), picture.astype(np.float64)
     height, width = picture.shape[:2]
     around = np.pad(own, ((reach, reach), (reach, reach), (0, 0)), mode="edge")
     total, weights = np.zeros_like(own), np.zeros((height, width, 1))
@@ -256,4 +258,5 @@ def cases(make):
     yield from (make("zoom", amount) for amount in (5, 20))
     yield from (make("spin", 10, channels=channels, bits=bits) for channels, bits in ((4, 8), (3, 16)))
     yield from (make("bilateral", radius, width=1200, height=1000) for radius in (2, 4, 8))
+    yield make("bilateral", 8, channels=1, width=1200, height=1000)
 

@@ -96,8 +96,14 @@ def contenders(case):
     return found
 
 
+def spread(ratio):
+    """How much of a pixel spreads into a blur, by the ratio of its own standard deviation to that of the blur."""
+    place = np.clip((ratio - 1 / 8) / (3 / 8), 0, 1)
+    return place**3 * (10 - 15 * place + 6 * place**2)
+
+
 def truth(picture, case):
-    """Each gray's own exact blur, where the mask has that gray."""
+    """Each gray's own exact blur of the pixels that spread into it, where the mask has that gray."""
     from scipy import ndimage
 
     height, width = picture.shape[:2]
@@ -108,9 +114,12 @@ def truth(picture, case):
         sigma = case.radius * float(gray) / 255
         if sigma == 0:
             continue
-        blurred = source
+        share = spread(strengths / float(gray))[:, :, None]
+        blurred, total = source * share, share
         weights = peers.gaussian_kernel(sigma)
         for axis in (0, 1):
             blurred = ndimage.correlate1d(blurred, weights, axis=axis, mode="nearest")
-        exact[strengths == gray] = blurred[strengths == gray]
+            total = ndimage.correlate1d(total, weights, axis=axis, mode="nearest")
+        here = strengths == gray
+        exact[here] = blurred[here] / total[here]
     return exact

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES])
+    @Test(arguments: [CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES, CALLS_FILTER_PROGRAMS])
     func `each jump leads to a line of the program`(filter: calls_filter) {
         let program = Self.program(filter)
         #expect((10..<1000).contains(program.count))
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES])
+    @Test(arguments: [CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES, CALLS_FILTER_PROGRAMS])
     func `numbers that the list does not know do not exist`(filter: calls_filter) {
         let program = Self.program(filter)
         // The numbers of x32 have a bit of their own.
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES])
+    @Test(arguments: [CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES, CALLS_FILTER_PROGRAMS])
     func `a call by the numbers of another machine ends the process`(filter: calls_filter) {
         let program = Self.program(filter)
         // i386, arm, and the big-endian brother of arm64.
@@ -134,6 +134,10 @@ import Testing
 
     private static func isAllowed(_ number: Int, _ arguments: UInt64...) -> Bool {
         answer(program(CALLS_FILTER), to: Call(number: Int32(number), arguments: arguments)) == .allowed
+    }
+
+    private static func mayProgram(_ number: Int, _ arguments: UInt64...) -> Bool {
+        answer(program(CALLS_FILTER_PROGRAMS), to: Call(number: Int32(number), arguments: arguments)) == .allowed
     }
 
     #if arch(x86_64)
@@ -154,6 +158,37 @@ import Testing
             ] {
                 #expect(!Self.isAllowed(Number.clone, thread | UInt64(namespace)), "\(namespace)")
             }
+        }
+
+        @Test func `a program may do what a worker may, and start programs and processes`() {
+            let more = Set([56, 57, 58, 59, 62, 322])  // clone, fork, vfork, execve, kill, execveat
+            let (worker, program) = (Self.program(CALLS_FILTER), Self.program(CALLS_FILTER_PROGRAMS))
+            for number in 0...467 {
+                let call = Call(number: Int32(number))
+                if more.contains(number) {
+                    #expect(Self.answer(program, to: call) == .allowed, "\(number)")
+                } else {
+                    #expect(Self.answer(program, to: call) == Self.answer(worker, to: call), "\(number)")
+                }
+            }
+            #expect(Self.mayProgram(Number.clone, UInt64(SIGCHLD)))
+            for namespace in [
+                0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000,
+            ] {
+                #expect(!Self.mayProgram(Number.clone, UInt64(namespace) | UInt64(SIGCHLD)), "\(namespace)")
+            }
+        }
+
+        @Test func `a program sends signals to itself and to its group, which it cannot leave`() {
+            let own = UInt64(Self.process)
+            for target in [0, own] { #expect(Self.mayProgram(Number.kill, target, 9)) }
+            #expect(Self.mayProgram(Number.tgkill, own, own, 9))
+            for other in [1, own + 1, UInt64(bitPattern: -1), UInt64(UInt32(bitPattern: -1))] {
+                #expect(!Self.mayProgram(Number.kill, other, 9), "\(other)")
+                #expect(!Self.mayProgram(Number.tgkill, other, other, 9), "\(other)")
+            }
+            let (setpgid, setsid) = (109, 112)
+            #expect(!Self.mayProgram(setpgid, 0, 0) && !Self.mayProgram(setsid))
         }
 
         @Test func `signals reach the process itself and no other`() {
@@ -204,6 +239,18 @@ import Testing
             #expect(answers(O_RDONLY | O_TRUNC, changes) == [.error(EACCES), .error(EACCES)])
             for flags in [O_WRONLY | O_TRUNC, O_RDWR | O_CREAT | O_TRUNC, O_WRONLY] {
                 #expect(answers(flags, changes) == [.allowed, .allowed], "\(flags)")
+            }
+        }
+
+        @Test func `a file is opened to be read or written, and not only to be named`() {
+            let (path, both): (Int32, Int32) = (0x20_0000, O_WRONLY | O_RDWR)
+            for flags in [O_RDONLY, O_WRONLY, O_RDWR, O_RDONLY | O_DIRECTORY | O_CLOEXEC, O_RDWR | O_CREAT | O_TRUNC] {
+                #expect(Self.isAllowed(Number.open, 0, UInt64(flags)), "\(flags)")
+                #expect(Self.isAllowed(Number.openat, 0, 0, UInt64(flags)), "\(flags)")
+            }
+            for flags in [path, path | O_CLOEXEC, path | O_DIRECTORY, both, both | O_CLOEXEC, both | path] {
+                #expect(!Self.isAllowed(Number.open, 0, UInt64(flags)), "\(flags)")
+                #expect(!Self.isAllowed(Number.openat, 0, 0, UInt64(flags)), "\(flags)")
             }
         }
 

@@ -50,13 +50,24 @@ import Testing
                 filter: "gaussian",
                 values: ["mask": .picture(PictureReference(path: "/masks/../m.png")), "radius": .number(3)])
         ]
-        job.outputs[0].animation = .init(
-            filter: "crossfade", values: ["to": .picture(PictureReference(path: "/ends/e.png"))])
+        job.outputs[0].animations = [
+            .init(filter: "crossfade", values: ["to": .picture(PictureReference(path: "/ends/e.png"))])
+        ]
         #expect(
             paths(job) == [
                 "read 'image' of 'overlay': /logos/l.svg", "written output 'out/{stem}.png': /srv/a/out",
                 "read 'mask' of 'gaussian': /m.png", "read 'to' of 'crossfade': /ends/e.png",
             ])
+    }
+
+    @Test func `masks of each picture are in a folder that is read`() {
+        var job = JobSpec.make(inputs: [], outputs: [])
+        job.chain = [
+            .init(
+                filter: "gaussian",
+                values: ["mask": .pictureTemplate(PictureTemplate(path: "/masks/new/{dir}/{stem}.png"))])
+        ]
+        #expect(paths(job) == ["read 'mask' of 'gaussian': /masks/new"])
     }
 
     @Test func `the list of outputs and the folder of a cluster are written`() {

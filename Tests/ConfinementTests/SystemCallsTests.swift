@@ -8,7 +8,7 @@ import Testing
     /// What a worker may use: its own memory, threads, timers and signals, and files.
     private static let allowed = Set(
         """
-        read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask
+        read write close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask
         rt_sigreturn pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise dup dup2
         pause nanosleep getitimer alarm setitimer getpid recvfrom recvmsg getsockname getpeername getsockopt exit wait4
         uname shmdt fsync fdatasync ftruncate getdents getcwd chdir fchdir readlink fchmod umask gettimeofday
@@ -18,7 +18,7 @@ import Testing
         munlock mlockall munlockall arch_prctl sync gettid readahead time futex sched_getaffinity set_thread_area get_thread_area epoll_create remap_file_pages
         getdents64 set_tid_address restart_syscall fadvise64 timer_create timer_settime timer_gettime timer_getoverrun
         timer_delete clock_gettime clock_getres clock_nanosleep exit_group epoll_wait epoll_ctl get_mempolicy waitid
-        ioprio_get inotify_rm_watch openat newfstatat readlinkat faccessat pselect6 ppoll set_robust_list
+        ioprio_get inotify_rm_watch newfstatat readlinkat faccessat pselect6 ppoll set_robust_list
         get_robust_list sync_file_range epoll_pwait signalfd timerfd_create eventfd fallocate timerfd_settime
         timerfd_gettime signalfd4 eventfd2 epoll_create1 dup3 pipe2 preadv pwritev recvmmsg syncfs getcpu sched_getattr
         seccomp getrandom memfd_create membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect pkey_alloc
@@ -30,6 +30,7 @@ import Testing
 
     private static let depending: Set = [
         "clone", "kill", "tgkill", "prlimit64", "setrlimit", "sched_setaffinity", "ioctl", "fcntl", "prctl",
+        "open", "openat",
     ]
 
     /// They create, rename, link or remove files, or change their modes. A worker whose files come as descriptors gives them up, too.

@@ -19,7 +19,8 @@ extension Catalog {
             filters: [
                 FilterDescriptor(
                     name: "gaussian", kind: .area, summary: "Blurs", renderingVersion: gaussian,
-                    parameters: [radius(10)] + (later.map { [$0] } ?? [])),
+                    parameters: [radius(10)] + (later.map { [$0] } ?? []),
+                    origin: versions["gaussian"] == nil ? .builtIn : .plugin(path: "/plugins/libgaussian.so")),
                 FilterDescriptor(
                     name: "motion", kind: .area, summary: "Blurs along a line", renderingVersion: 1,
                     parameters: [radius(40)]),

@@ -20,6 +20,10 @@ import Testing
         var testDescription: String { words.isEmpty ? "nothing" : words.joined(separator: ", ") }
     }
 
+    private static func paper(_ digest: String) -> PictureReference {
+        PictureReference(path: "/inks/a.icc", digest: digest)
+    }
+
     private static let blurs: [FilterInvocation] = [.gaussian(12), .motion(40)]
 
     @Test func `a precision that earlier versions did not have is no change of the manifest`() {
@@ -51,6 +55,20 @@ import Testing
         Change(words: ["dither false → true"], new: .make(save: SaveOptions(dither: true))),
         Change(words: ["precision input → 16"], new: .make(save: SaveOptions(precision: .u16))),
         Change(words: ["depth input → 16"], new: .make(save: SaveOptions(depth: .u16))),
+        Change(words: ["save.color keep → p3"], new: .make(save: SaveOptions(color: OutputColor(.named(.p3))))),
+        Change(
+            words: ["save.color p3 → /inks/a.icc", "intent relative → absolute", "black_point true → false"],
+            old: .make(save: SaveOptions(color: OutputColor(.named(.p3)))),
+            new: .make(
+                save: SaveOptions(color: OutputColor(.profile(paper("1")), intent: .absolute, blackPoint: false)))),
+        Change(
+            words: ["save.color /inks/a.icc has changed"],
+            old: .make(save: SaveOptions(color: OutputColor(.profile(paper("1"))))),
+            new: .make(save: SaveOptions(color: OutputColor(.profile(paper("2")))))),
+        Change(
+            words: [], old: .make(save: SaveOptions(color: OutputColor(.profile(paper("1"))))),
+            new: .make(
+                save: SaveOptions(color: OutputColor(.profile(PictureReference(path: "/b.icc", digest: "1")))))),
         Change(
             words: ["the copyright in 'set'"],
             new: .make(save: SaveOptions(texts: MetadataTexts([.copyright: ["Ann"]])))),
@@ -78,6 +96,27 @@ import Testing
         #expect(comparison(old, recipe("/a.png", "2")).changes == ["mask /a.png has changed"])
         #expect(comparison(old, recipe("/b.png", "2")).changes == ["mask /a.png → /b.png"])
         #expect(comparison(old, recipe("/a.png", nil)).changes == [])
+    }
+
+    @Test func `masks of each picture and outlines add nothing to recipes without them`() {
+        func text(_ value: ParameterValue) -> String {
+            Recipe.make([FilterInvocation(filter: "x", values: ["a": value])]).text
+        }
+        #expect(!text(.picture(PictureReference(path: "/a.png", digest: "1"))).contains(#""own""#))
+        #expect(text(.picture(PictureReference(path: "/a.png", digest: "1", isOwn: true))).contains(#""own""#))
+        #expect(!text(.regions(RegionSet([]))).contains("outlines"))
+        let outlines = RegionSet([], outlines: [RegionOutline(rings: [[1, 2, 3.5, 4, 5, 9]], grow: 2)])
+        #expect(Recipe(text: text(.regions(outlines)))?.steps.first?.values == ["a": .regions(outlines)])
+    }
+
+    @Test func `other outlines are other regions`() {
+        func recipe(_ ring: [Double]) -> Recipe {
+            let set = RegionSet([], outlines: [RegionOutline(rings: [ring])])
+            return .make([FilterInvocation(filter: "x", values: ["within": .regions(set)])])
+        }
+        let old = recipe([1, 2, 3.5, 4, 5, 9])
+        #expect(comparison(old, recipe([1, 2, 3.5, 4, 5, 9])).changes == [])
+        #expect(comparison(old, recipe([1, 2, 3.5, 4, 5, 8])).changes == ["within has other regions"])
     }
 
     @Test func `a new parameter changes nothing while it has its fallback`() {
@@ -127,6 +166,36 @@ import Testing
         #expect(
             comparison(.make(), .make(catalog: new), new).upgrades
                 == [RecipeUpgrade(pixels: "gaussian's pixels (rendering version 1 → 1 of 1.0)", plugin: "gaussian")])
+    }
+
+    @Test func `libraries of a built-in filter are recorded, and are no plugin`() {
+        func catalog(_ pango: String, rendering: Int = 1) -> Catalog {
+            Catalog(
+                versions: ["text": pango],
+                filters: [
+                    FilterDescriptor(
+                        name: "text", kind: .point, summary: "Writes", renderingVersion: rendering, parameters: [])
+                ], formats: [])
+        }
+        let chain = [FilterInvocation(filter: "text", values: [:])]
+        let old = Recipe.make(chain, catalog: catalog("Pango 1.50"))
+        let newer = Recipe.make(chain, catalog: catalog("Pango 1.56"))
+        #expect(old != newer)
+        #expect(comparison(old, newer, catalog("Pango 1.56")).upgrades == [])
+        let other = catalog("Pango 1.50", rendering: 2)
+        #expect(
+            comparison(old, .make(chain, catalog: other), other).upgrades
+                == [RecipeUpgrade(pixels: "text's pixels (rendering version 1 → 2)")])
+    }
+
+    @Test func `words of a text are compared as the manifest has them, with the names of the picture`() {
+        func recipe(_ words: String) -> Recipe {
+            let template = TextTemplate([.literal(words), .exif(.iso)])
+            return .make([FilterInvocation(filter: "text", values: ["text": .template(template)])])
+        }
+        #expect(
+            comparison(recipe("cat "), recipe("dog "), .make()).changes
+                == ["text cat {exif.iso} → dog {exif.iso}"])
     }
 
     @Test func `the versions of filters are not compared in another chain`() {
@@ -205,6 +274,21 @@ import Testing
         #expect(recipe.manifest(output: nil, catalog: .make()) == "filters:\n  - gaussian: {radius: 12}\n")
     }
 
+    @Test func `the colours of an output are written with what is not usual`() {
+        func save(_ color: OutputColor) -> String {
+            Recipe.make(save: SaveOptions(color: color)).manifest(output: nil, catalog: .make())
+        }
+        let filters = "filters:\n  - gaussian: {radius: 12}\n"
+        #expect(save(OutputColor(.named(.p3))) == filters + "save: {color: p3}\n")
+        let profile = OutputColor.Space.profile(PictureReference(path: "/inks/a.icc", digest: "1"))
+        #expect(
+            save(OutputColor(profile, intent: .perceptual, blackPoint: false))
+                == filters + "save: {color: /inks/a.icc, intent: perceptual, black_point: false}\n")
+        #expect(
+            save(OutputColor(profile, intent: .absolute, blackPoint: false))
+                == filters + "save: {color: /inks/a.icc, intent: absolute}\n")
+    }
+
     @Test func `values of unknown filters are all written, sorted by their names`() {
         let step = FilterInvocation(filter: "x", values: ["b": .integer(2), "a": .boolean(true)])
         #expect(Recipe.make([step]).manifest(output: nil, catalog: .make()) == "filters:\n  - x: {a: true, b: 2}\n")
@@ -248,5 +332,9 @@ import Testing
                 save: {precision: input}
 
                 """)
+        let two = Recipe.make([step, FilterInvocation(filter: "crossfade", values: [:])])
+        #expect(
+            two.manifest(output: nil, catalog: catalog).hasPrefix(
+                "animate:\n  - crossfade: {duration: 0.2}\n  - crossfade\n"))
     }
 }

@@ -28,7 +28,7 @@ import Testing
                 + "duration: 0.2, spring: {damping: 0.4}}}\nexisting: update\n\(more)")
     }
 
-    @Test(arguments: ["webp", "gif"])
+    @Test(arguments: ["webp", "gif", "apng"])
     func `an animation holds all frames, at its rate, as often as was asked for`(format: String) async throws {
         try writeFade(output: "out/{stem}.\(format)", more: "verify: full")
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
@@ -36,10 +36,48 @@ import Testing
         #expect(film.frames == 7)
         #expect(film.width == 90)
         #expect(film.height == 68)
-        #expect(film.delays == (format == "gif" ? [30, 40, 30, 30, 40, 30, 30] : [33, 34, 33, 33, 34, 33, 33]))
+        switch format {
+        case "gif": #expect(film.delays == [30, 40, 30, 30, 40, 30, 30])
+        case "webp": #expect(film.delays == [33, 34, 33, 33, 34, 33, 33])
+        default: #expect(film.fractions == Array(repeating: [1, 30], count: 7))
+        }
         // A GIF tells how many times it is played again.
         #expect(film.repetitions == (format == "gif" ? 2 : 3))
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
+    }
+
+    @Test(arguments: ["webp", "gif", "apng"])
+    func `an animation goes back, and a held frame is one frame with a longer time`(format: String) async throws {
+        try workspace.writeManifest(
+            filters: "[{thumbnail: {size: 90}}, {gaussian: {radius: 4}}]", output: "out/{stem}.\(format)",
+            more: "animate: {crossfade: {duration: 0.2, fps: 20, there_and_back: true, hold: {first: 0.5, last: 1}}}\n"
+                + "existing: update\nverify: full")
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        let film = try Film(at: "\(workspace.path)/out/a.\(format)")
+        #expect(film.delays == [550, 50, 50, 50, 1050, 50, 50, 50])
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
+    }
+
+    @Test func `several pictures move in one animation, in tasks and in whole frames alike`() async throws {
+        func write(_ more: String) throws {
+            try workspace.writeManifest(
+                filters: "[{gaussian: {radius: 2}}]", output: "out/{stem}.webp",
+                more: """
+                    animate:
+                      - crossfade: {duration: 0.2, fps: 10}
+                      - move: {picture: layers/label.ppm, path: [{x: -10, y: 5%}, {x: 60%, y: 70%}], duration: 0.1}
+                      - move: {picture: layers/label.ppm, path: [{x: 0, y: 0}, {x: 9, y: 70%}], delay: 0.2, duration: 0.2}
+                    existing: update
+                    \(more)
+                    """)
+        }
+        try write("shard: tile")
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        #expect(try Film(at: "\(workspace.path)/out/a.webp").frames == 5)
+        let tiled = try workspace.contents(below: "out")
+        try write("shard: frame\nverify: audit")
+        #expect(try await Program.night(workspace, "--force").published == 3)
+        #expect(try workspace.contents(below: "out") == tiled)
     }
 
     @Test func `each frame is a task, and tasks, workers and whole frames give the same bytes`() async throws {
@@ -145,17 +183,44 @@ import Testing
     }
 }
 
-/// What a file of GIF or WebP tells of its frames, read from its bytes.
+/// What a file of GIF, WebP or APNG tells of its frames, read from its bytes.
 private struct Film {
     private(set) var frames = 0
+    /// In milliseconds.
     private(set) var delays: [Int] = []
+    /// The numerators and denominators of a PNG.
+    private(set) var fractions: [[Int]] = []
     private(set) var repetitions: Int?
     private(set) var width = 0
     private(set) var height = 0
 
     init(at path: String) throws {
         let bytes = Array(try Data(contentsOf: URL(filePath: path)))
-        if bytes.starts(with: Array("GIF".utf8)) { readGIF(bytes) } else { readWebP(bytes) }
+        if bytes.starts(with: Array("GIF".utf8)) {
+            readGIF(bytes)
+        } else if bytes.dropFirst().starts(with: Array("PNG".utf8)) {
+            readPNG(bytes)
+        } else {
+            readWebP(bytes)
+        }
+    }
+
+    private mutating func readPNG(_ bytes: [UInt8]) {
+        func number(_ start: Int, _ count: Int) -> Int { bytes[start..<start + count].reduce(0) { $0 << 8 | Int($1) } }
+        var place = 8
+        while place + 12 <= bytes.count {
+            let (start, size) = (place + 8, number(place, 4))
+            switch String(decoding: bytes[place + 4..<start], as: UTF8.self) {
+            case "IHDR": (width, height) = (number(start, 4), number(start + 4, 4))
+            case "acTL": repetitions = number(start + 4, 4)
+            case "fcTL":
+                frames += 1
+                fractions.append([number(start + 20, 2), number(start + 22, 2)])
+                delays.append(1000 * number(start + 20, 2) / number(start + 22, 2))
+            default: break
+            }
+            place = start + size + 4
+        }
     }
 
     private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int {

@@ -219,12 +219,13 @@ import Testing
         let wrong = try await shell("apply invert - -o - --format exr < photos/c.jpg")
         #expect(wrong.code == 64)
         #expect(
-            wrong.errors.hasPrefix("--format: 'exr' cannot be written\n   = the formats are avif, "), "\(wrong.errors)")
+            wrong.errors.hasPrefix("--format: 'exr' cannot be written\n   = the formats are apng, avif, "),
+            "\(wrong.errors)")
         let text = try await shell("apply invert - -o - < /etc/passwd")
         #expect(text.code == 64)
         #expect(
             text.errors.hasPrefix(
-                "-o -: Penumbra cannot write the format of this picture, or does not know it\n   = choose one by --format: avif, "
+                "-o -: Penumbra cannot write the format of this picture, or does not know it\n   = choose one by --format: apng, avif, "
             ),
             "\(text.errors)")
     }

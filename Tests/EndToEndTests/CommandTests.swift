@@ -189,7 +189,7 @@ import Testing
         #expect(result.code == 64)
         #expect(
             result.errors.hasPrefix(
-                "no format is called 'jpgg'\n   = did you mean 'jpeg'? 'penumbra formats' describes avif, "),
+                "no format is called 'jpgg'\n   = did you mean 'jpeg'? 'penumbra formats' describes apng, avif, "),
             "\(result.errors)")
     }
 

@@ -151,6 +151,18 @@ struct ConfinedRunTests {
                 "error: the picture of '\(parameter)', '../other/secret.png': may not be opened (permission denied)\n"))
     }
 
+    @Test func `masks of each picture are read below the root, and nowhere else`() async throws {
+        for name in ["a", "b"] { try workspace.copy("root/photos/\(name).png", to: "root/masks/\(name).png") }
+        let inside = try await run(filters: "[{gaussian: {radius: 3, mask: 'masks/{stem}.png'}}]")
+        #expect(inside.code == 0, "\(inside.errors)")
+        try link("root/way", to: "../other")
+        for name in ["a", "b"] { try workspace.copy("root/photos/\(name).png", to: "other/\(name).png") }
+        let outside = try await run(
+            filters: "[{gaussian: {radius: 4, mask: 'way/{stem}.png'}}]", more: "existing: overwrite")
+        #expect(outside.code != 0)
+        #expect(!outside.output.contains("2 published"))
+    }
+
     @Test func `a list of outputs outside is not written`() async throws {
         let result = try await run(more: "index: ../other/index.json")
         #expect(result.code == 74)

@@ -71,6 +71,30 @@ import Testing
         #expect(try workspace.read("zoom/a/a_files/10/0_0.png") == before)
     }
 
+    @Test func `a repair renders a folder again that has lost the file of its picture, and leaves other files`()
+        async throws
+    {
+        try workspace.writeManifest(output: "zoom/{stem}.dzi", more: "existing: update\n")
+        #expect(try await run().code == 0)
+        let description = try workspace.read("zoom/a/a.dzi")
+        try workspace.remove("zoom/a/a.dzi")
+        func repair() async throws -> Program.Result {
+            try await Program.run(
+                Program.penumbra, ["verify", "job.yaml", "--repair", "--force"], in: workspace)
+        }
+        let repaired = try await repair()
+        #expect(repaired.code == 0, "\(repaired.output) \(repaired.errors)")
+        #expect(try workspace.read("zoom/a/a.dzi") == description)
+        try workspace.remove("zoom/a/a.dzi")
+        try workspace.write("mine", to: "zoom/a/letter.txt")
+        let refused = try await repair()
+        #expect(refused.code != 0 && !workspace.exists("zoom/a/a.dzi"))
+        #expect(
+            refused.errors.contains("zoom/a: a folder with other things in it is in the way; it is left as it is"),
+            "\(refused.errors)")
+        #expect(try workspace.read("zoom/a/letter.txt") == Data("mine".utf8))
+    }
+
     @Test func `a folder without a picture in it is no output`() async throws {
         try FileManager.default.createDirectory(
             atPath: "\(workspace.path)/zoom/a", withIntermediateDirectories: true)

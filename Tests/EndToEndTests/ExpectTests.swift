@@ -29,6 +29,19 @@ import Testing
         #expect(plan.code == 66 && plan.errors.contains(words))
     }
 
+    @Test(arguments: ["run", "plan"])
+    func `as JSON, the message has its manifest, its line and its remedy`(command: String) async throws {
+        try workspace.write(
+            "job: job\ninputs: photos/*.png\nexpect: 4\nfilters: [{gaussian: {radius: 2}}]\noutput: out/{stem}.png\n",
+            to: "job.yaml")
+        let result = try await Program.run(Program.penumbra, [command, "--json", "job.yaml"], in: workspace)
+        let remedy = "is a disk not mounted, or a copy not complete? If the number is right, change 'expect'"
+        #expect(
+            result.output.contains(
+                #"{"event":"problem","line":3,"manifest":"job.yaml","message":"2 pictures are there, and 'expect' wants at "#
+                    + #"least 4","remedy":"\#(remedy)","severity":"error"}"#), "\(result.output)")
+    }
+
     @Test(arguments: ["3", "{at_least: 3, at_most: 3}", "{at_least: 1}", "{at_most: 5}", "{loss: 0%}"])
     func `the expected number runs`(expect: String) async throws {
         let result = try await run(expect)

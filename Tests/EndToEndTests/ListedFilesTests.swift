@@ -42,6 +42,32 @@ import Testing
         #expect(try await Program.reasons(workspace)["a.png"] == "radius 20 → 5, compression 1 → 6")
     }
 
+    @Test func `each picture of a list has its own focal point, and another one makes it again alone`() async throws {
+        try workspace.write(
+            """
+            job: test
+            inputs: photos/*.png
+            filters: [{thumbnail: {size: 20x20, fit: cover}}]
+            output: out/{stem}.png
+
+            """, to: "job.yaml")
+        func text(_ focus: String) -> String {
+            """
+            {"path": "photos/a.png", "set": {"filters[0].thumbnail.focus_x": "\(focus)"}}
+            {"path": "photos/b.png", "set": {"filters[0].thumbnail.focus_x": "0%"}}
+
+            """
+        }
+        #expect(try await list(text("50%")).output.contains("test: 2 published"))
+        let before = try workspace.contents(below: "out")
+        #expect(try await list(text("100%")).output.contains("test: 1 published, 1 skipped in "))
+        let after = try workspace.contents(below: "out")
+        #expect(after["a.png"] != before["a.png"] && after["b.png"] == before["b.png"])
+        let outside = try await list(text("101%"))
+        #expect(outside.code == 1)
+        #expect(outside.errors.contains("photos/a.png: 'focus_x' and 'focus_y' name a place outside of "))
+    }
+
     @Test func `a listed file that is gone fails by name, and the others are made`() async throws {
         let result = try await list("photos/a.png\nphotos/gone.png\n")
         #expect(result.code == 1)

@@ -348,6 +348,36 @@ extension OutputsTests {
         #expect(summary.output.contains("  1 output kept beside rendered ones: output was edited"), "\(summary.output)")
     }
 
+    @Test func `every frame of an animated PNG is filtered, and a PNG of it is its first frame`() async throws {
+        try PictureFiles.write(frames: frames, to: "\(workspace.path)/moving.apng")
+        // Most animated PNG files are called as others are.
+        try workspace.copy("moving.apng", to: "called.png")
+        for (index, frame) in frames.enumerated() {
+            try PictureFiles.write(frame, to: "\(workspace.path)/still/\(index).png".createdFolder)
+        }
+        for name in ["moving.apng", "called.png"] {
+            try workspace.write(
+                "job: moving\ninputs: \(name)\nfilters:\n  - gaussian: {radius: 3}\nverify: full\noutputs:\n"
+                    + "  - path: out/{stem}.apng\n  - path: out/{stem}.png\n", to: "moving.yaml")
+            let result = try await run("moving.yaml")
+            #expect(result.code == 0, "\(result.errors)")
+        }
+        let still = try await Program.run(
+            Program.penumbra,
+            ["apply", "gaussian: {radius: 3}"] + (0..<4).map { "still/\($0).png" } + ["-o", "stills/"],
+            in: workspace)
+        #expect(still.code == 0, "\(still.errors)")
+        for name in ["moving", "called"] {
+            let moved = try PictureFiles.readFrames("\(workspace.path)/out/\(name).apng")
+            #expect(moved.count == 4)
+            for (index, frame) in moved.enumerated() {
+                #expect(try frame == PictureFiles.read("\(workspace.path)/stills/\(index).png"))
+            }
+            let first = try PictureFiles.readFrames("\(workspace.path)/out/\(name).png")
+            #expect(try first == [PictureFiles.read("\(workspace.path)/stills/0.png")])
+        }
+    }
+
     @Test func `frames that are alike may be joined, and the file is verified nonetheless`() async throws {
         let held = [frames[0], frames[0], frames[0], frames[1], frames[1]]
         try PictureFiles.write(frames: held, to: "\(workspace.path)/held.webp", options: ["lossless": .boolean(true)])

@@ -58,7 +58,9 @@ import Testing
 
     @Test func `manifests of pages have no mistake and no warning`() async throws {
         #expect(Self.manifests.count >= 7)
-        try workspace.draw("button.png", width: 30, height: 20)
+        for picture in ["button.png", "label.png"] { try workspace.draw(picture, width: 30, height: 20) }
+        try workspace.write("", to: "inks/.keep")
+        try Data(ProfileBuilder.ink()).write(to: URL(filePath: "\(workspace.path)/inks/coated.icc"))
         for (place, manifest) in Self.manifests {
             try workspace.write(manifest, to: "shown.yaml")
             let result = try await Program.run("check", "shown.yaml", in: workspace)

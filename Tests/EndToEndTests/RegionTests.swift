@@ -93,6 +93,69 @@ struct RegionTests {
             ))
     }
 
+    private func coco(_ segmentation: String) -> String {
+        """
+        {"images": [{"id": 1, "file_name": "a.png", "width": 320, "height": 240}],
+         "annotations": [{"image_id": 1, "bbox": [20, 20, 100, 80], "segmentation": \(segmentation)}]}
+        """
+    }
+
+    @Test func `outlines of COCO take the place of boxes if a job asks for them`() async throws {
+        // The picture of the file is twice as large.
+        try workspace.write(coco("[[20, 20, 60, 20, 60, 50, 20, 50]]"), to: "faces.json")
+        try writeJob("{from: faces.json}", inputs: "photos/a.png")
+        #expect(try await penumbra("run", "job.yaml").code == 0)
+        let boxes = try workspace.read("out/a.png")
+        try writeJob("{from: faces.json, shape: outline}", inputs: "photos/a.png")
+        let outlined = try await penumbra("run", "job.yaml")
+        #expect(outlined.output.hasPrefix("test: 1 published"), "\(outlined.output)\(outlined.errors)")
+        #expect(try workspace.read("out/a.png") != boxes)
+        try writeJob(
+            "{x: 10, y: 10, width: 20, height: 15}", inputs: "photos/a.png", to: "one.yaml", output: "one/{stem}.png")
+        #expect(try await penumbra("run", "one.yaml").code == 0)
+        #expect(try workspace.read("out/a.png") == workspace.read("one/a.png"))
+        // The same pixels as a mask: 20 columns of 240 pixels, then 40 with 30 pixels each.
+        let counts = ["4820"] + Array(repeating: "30, 210", count: 39) + ["30", "62590"]
+        try workspace.write(
+            coco(#"{"size": [240, 320], "counts": [\#(counts.joined(separator: ", "))]}"#), to: "faces.json")
+        #expect(try await penumbra("run", "job.yaml", "--force").code == 0)
+        #expect(try workspace.read("out/a.png") == workspace.read("one/a.png"))
+
+        try workspace.write(coco("[[20, 20, 60, 20, 60, 52, 20, 50]]"), to: "faces.json")
+        let plan = try await penumbra("plan", "job.yaml")
+        #expect(plan.output.contains("1 to render"), "\(plan.output)")
+        #expect(plan.output.contains("within has other regions"), "\(plan.output)")
+    }
+
+    @Test func `outlines give the same bytes in tiles, with a feather and grown`() async throws {
+        try workspace.draw("photos/a.png", width: 640, height: 480)
+        try workspace.write(coco("[[20, 20, 300, 40.5, 160, 230], [10, 200, 90, 210, 30, 235.5]]"), to: "faces.json")
+        func write(_ more: String) throws {
+            try workspace.writeManifest(
+                inputs: "photos/a.png",
+                filters: "[{gaussian: {radius: 9, within: {from: faces.json, shape: outline, grow: 5%}, feather: 3}}]",
+                output: "out/{stem}.png", more: more)
+        }
+        try write("shard: frame")
+        let whole = try await penumbra("run", "job.yaml", "--workers", "1")
+        #expect(whole.code == 0, "\(whole.errors)")
+        let bytes = try workspace.contents(below: "out")
+        try write("shard: tile\ntile: 90\nverify: audit")
+        #expect(try await penumbra("run", "job.yaml", "--force", "--workers", "2").code == 0)
+        #expect(try workspace.contents(below: "out") == bytes)
+    }
+
+    @Test func `a wrong outline fails its picture by name`() async throws {
+        try workspace.write(coco(#"{"size": [240, 320], "counts": [1, 2]}"#), to: "faces.json")
+        try writeJob("{from: faces.json, shape: outline}", inputs: "photos/a.png")
+        let result = try await penumbra("run", "job.yaml")
+        #expect(result.code == 1)
+        #expect(
+            result.errors.contains(
+                "photos/a.png: faces.json has a mask in annotation 1 of this picture that has 'counts' that do not fill its 'size'; "
+                    + "correct it\n"), "\(result.errors)")
+    }
+
     @Test func `each picture may have a file of its own`() async throws {
         try workspace.write("[[10, 10, 20, 15]]", to: "faces/a.json")
         try workspace.write("[[", to: "faces/b.json")

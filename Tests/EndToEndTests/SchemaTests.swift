@@ -52,7 +52,10 @@ import Testing
             try JSONSerialization.jsonObject(with: Data(filters.output.utf8)) as? [[String: Any]])
         for filter in listed {
             let name = try #require(filter["name"] as? String)
-            let properties = definitions["filter.\(name)"]?["properties"] as? [String: Any]
+            let definition = try #require(definitions["filter.\(name)"])
+            // A filter may have a short form, too.
+            let forms = definition["anyOf"] as? [[String: Any]] ?? [definition]
+            let properties = forms[0]["properties"] as? [String: Any]
             let parameters = try #require(filter["parameters"] as? [[String: Any]]).compactMap { $0["name"] as? String }
             #expect(Set(parameters).isSubset(of: Set(properties?.keys.map { $0 } ?? [])), "\(name)")
         }

@@ -11,8 +11,10 @@ final class WorkerConversation {
 
     struct Ended: Error {}
 
-    init(in workspace: Workspace) throws {
+    /// - Parameter environment: Further variables of the worker.
+    init(in workspace: Workspace, environment: [String: String] = [:]) throws {
         process.executableURL = URL(filePath: Program.worker)
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = orders
         process.standardOutput = reports
         try process.run()
@@ -25,11 +27,20 @@ final class WorkerConversation {
         process.waitUntilExit()
     }
 
+    /// The number of the process.
+    var processID: Int32 { process.processIdentifier }
+
     /// The worker's answer to one order.
-    func ask(_ spec: TaskSpec) throws -> Report {
-        lastLease += 1
-        orders.fileHandleForWriting.write(Data(try FrameCodec.encode(Order.start(LeaseID(lastLease), spec, []))))
+    func ask(_ spec: TaskSpec, timeLimit: Duration? = nil) throws -> Report {
+        try order(spec, timeLimit: timeLimit)
         return try next()
+    }
+
+    /// Gives an order, and waits for nothing.
+    func order(_ spec: TaskSpec, timeLimit: Duration? = nil) throws {
+        lastLease += 1
+        let order = Order.start(LeaseID(lastLease), spec, [], timeLimit: timeLimit)
+        orders.fileHandleForWriting.write(Data(try FrameCodec.encode(order)))
     }
 
     private func next() throws -> Report {

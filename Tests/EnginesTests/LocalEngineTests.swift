@@ -86,6 +86,9 @@ import WorkerProtocol
         let engine = LocalEngine(command: try subject.command)
         let catalog = await engine.introduce()
         #expect(catalog?.formats.isEmpty == false)
+        // Without ffmpeg, the worker offers no videos.
+        let videos = Set(catalog?.formats.filter { $0.isVideo && $0.canWrite }.map(\.name) ?? [])
+        #expect(videos.isEmpty || videos == FrameOrder.videoFormats, "the scheduler knows them by name")
         #expect(try subject.living().count == 1)
         let talk = Conversation(with: engine)
         let worker = try await talk.readyWorker()

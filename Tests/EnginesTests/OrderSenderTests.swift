@@ -121,7 +121,7 @@ import WorkerProtocol
         var (buffer, bytes) = (FrameBuffer(), [UInt8](repeating: 0, count: 1000))
         while case let count = read(worker.socket, &bytes, bytes.count), count > 0 { buffer.append(bytes[..<count]) }
         let body = try #require(try buffer.next())
-        guard case .start(LeaseID(1), _, let sent) = try FrameCodec.decode(Order.self, from: body) else {
+        guard case .start(LeaseID(1), _, let sent, _) = try FrameCodec.decode(Order.self, from: body) else {
             Issue.record("it is another order")
             return
         }
@@ -160,18 +160,20 @@ import WorkerProtocol
     }
 
     /// - Parameter target: where the order wants its output, which is a folder.
-    private func pairForFolders(to target: String) throws -> (OrderSender, WorkersEnd, TaskSpec) {
+    private func pairForFolders(
+        to target: String, format: String = "dzi"
+    ) throws -> (OrderSender, WorkersEnd, TaskSpec) {
         var ends: [Int32] = [-1, -1]
         try #require(channel_make_pair(&ends) == 0)
         let conditions = OrderSender.Conditions(
             temporaryFolder: folder.path, folders: [try makeFolder("out/.penumbra-1-folders")])
         let sender = try OrderSender(ends[0], conditions)
-        sender.setFolderFormats(["dzi"])
+        sender.setFolderFormats(["dzi", "iiif"])
         let task = FrameTask(
             input: InputSpec(path: try write("", to: "in.png").path, maxPixels: 1, color: .keep), chain: [],
             outputs: [
                 FrameTask.Output(
-                    OutputSpec(format: "dzi", save: SaveOptions()), temporaryPath: folder.file(target), name: "a")
+                    OutputSpec(format: format, save: SaveOptions()), temporaryPath: folder.file(target), name: "a")
             ], tileMemory: 1, frameMemory: 1)
         return (sender, WorkersEnd(ends[1]), .frame(task))
     }
@@ -183,7 +185,7 @@ import WorkerProtocol
         sender.send(LeaseID(1), spec)
         let received = try worker.receive(1)
         for file in received.files { close(file) }
-        guard case .start(_, .frame(let task), _) = received.orders[0] else {
+        guard case .start(_, .frame(let task), _, _) = received.orders[0] else {
             Issue.record("it is another order")
             return
         }
@@ -244,6 +246,41 @@ import WorkerProtocol
                 == "\(folder.file("out/.a")): the worker put '\(told)' into it, which is no part of a Deep Zoom picture"
         )
         #expect(!exists("out/.a") && !exists("out/.penumbra-1-folders/.a"))
+        await sender.endOfProcess()
+    }
+
+    @Test(arguments: ["full/max/0/x.php", "full/max/1", "a.dzi", "0,0,8,8/8,8/0/default.jpg/x"])
+    func `the same holds for a folder of IIIF`(name: String) async throws {
+        let (sender, worker, spec) = try pairForFolders(to: "out/.a", format: "iiif")
+        sender.send(LeaseID(1), spec)
+        for file in try worker.receive(1).files { close(file) }
+        for file in ["info.json", "full/max/0/default.jpg", name] {
+            _ = try makeFolder("out/.penumbra-1-folders/.a/\(PathNames.folder(of: file) ?? "")")
+            _ = try write("", to: "out/.penumbra-1-folders/.a/\(file)")
+        }
+        let moved = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
+        guard case .failure(let failure) = moved else {
+            Issue.record("it is taken for a picture")
+            return
+        }
+        let told = name.hasSuffix(".jpg/x") ? PathNames.folder(of: name) ?? "" : name
+        #expect(
+            failure.message
+                == "\(folder.file("out/.a")): the worker put '\(told)' into it, which is no part of a IIIF picture")
+        await sender.endOfProcess()
+    }
+
+    @Test func `a folder of IIIF is where the order wanted it`() async throws {
+        let (sender, worker, spec) = try pairForFolders(to: "out/.a", format: "iiif")
+        sender.send(LeaseID(1), spec)
+        for file in try worker.receive(1).files { close(file) }
+        for file in ["info.json", "full/max/0/default.jpg", "0,0,8,8/4,4/0/default.jpg"] {
+            _ = try makeFolder("out/.penumbra-1-folders/.a/\(PathNames.folder(of: file) ?? "")")
+            _ = try write("", to: "out/.penumbra-1-folders/.a/\(file)")
+        }
+        let moved = await withCheckedContinuation { answer in sender.finishFiles { answer.resume(returning: $0) } }
+        #expect(try moved.get().map(\.target) == [folder.file("out/.a")])
+        #expect(exists("out/.a/0,0,8,8/4,4/0/default.jpg"))
         await sender.endOfProcess()
     }
 
@@ -320,7 +357,7 @@ import WorkerProtocol
         sender.send(LeaseID(1), .compare(DigestTask(files: [file])))
         let received = try worker.receive(1)
         #expect(received.files == [])
-        guard case .start(_, _, let sent) = try #require(received.orders.first) else { return }
+        guard case .start(_, _, let sent, _) = try #require(received.orders.first) else { return }
         #expect(sent == [SentFile(TaskFile(file.path, .read), .failed(code: EACCES))])
         await sender.endOfProcess()
     }
@@ -339,7 +376,7 @@ import WorkerProtocol
         sender.send(LeaseID(1), spec)
         let received = try worker.receive(1)
         defer { for file in received.files { close(file) } }
-        guard case .start(_, _, let sent) = try #require(received.orders.first) else { return }
+        guard case .start(_, _, let sent, _) = try #require(received.orders.first) else { return }
         #expect(sent.map(\.outcome) == [.handed, .failed(code: EACCES), .failed(code: EACCES)])
         #expect(received.files.map(content) == ["may be read"])
         await sender.endOfProcess()

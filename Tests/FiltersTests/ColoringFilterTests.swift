@@ -27,6 +27,7 @@ struct ColoringFilterTests {
     private static let values: [String: [String: ParameterValue]] = [
         "levels": ["gamma": .number(2), "white": .number(80)], "hue": ["angle": .number(77)],
         "white-balance": ["neutral": .color(red: 90, green: 140, blue: 150, alpha: 255)], "lut": ["file": file],
+        "tone-map": ["curve": .word("hable"), "exposure": .number(1)],
     ]
 
     /// A function of straight colours, shares of full intensity; of one channel for gray.
@@ -219,7 +220,7 @@ struct ColoringFilterTests {
         }
     }
 
-    @Test(arguments: ["levels", "hue", "white-balance", "lut"], SampleFormat.allCases)
+    @Test(arguments: ["levels", "hue", "white-balance", "lut", "tone-map"], SampleFormat.allCases)
     func `a mask blends the changed picture with the original`(name: String, format: SampleFormat) throws {
         let values = Self.values[name] ?? [:]
         let shape = RoundedRect(left: 3.5, top: 9.25, width: 20, height: 15.5, cornerRadius: 6)
@@ -237,7 +238,7 @@ struct ColoringFilterTests {
         }
     }
 
-    @Test(arguments: ["levels", "hue", "white-balance", "lut"], SampleFormat.allCases)
+    @Test(arguments: ["levels", "hue", "white-balance", "lut", "tone-map"], SampleFormat.allCases)
     func `one colour under any alpha becomes one colour, and invisible pixels stay zero`(
         name: String, format: SampleFormat
     ) throws {

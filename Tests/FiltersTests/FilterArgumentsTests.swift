@@ -21,8 +21,9 @@ struct FilterArgumentsTests {
     }
 
     private static let names =
-        "backdrop, bilateral, box, clarity, crop, crossfade, disc, flatten, flip, gaussian, hue, levels, lut, material, median, "
-        + "motion, move, overlay, perspective, resize, rotate, shadows-highlights, sharpen, spin, straighten, thumbnail, variable, "
+        "backdrop, bilateral, box, clarity, crop, crossfade, deskew, disc, flatten, flip, gaussian, guided, hue, "
+        + "lens-blur, levels, lut, material, median, motion, move, non-local-means, overlay, perspective, resize, "
+        + "rotate, run, shadows-highlights, sharpen, spin, straighten, text, thumbnail, tone-map, trim, variable, "
         + "white-balance, zoom"
     private static let refused: [(String, [String: ParameterValue], String)] = [
         (
@@ -69,6 +70,19 @@ struct FilterArgumentsTests {
             "zoom", ["y": .length(.percent(-1001))],
             "zoom: 'y' is -1001.0, but must be in -1000.0…1000.0"
         ),
+        (
+            "crop", ["x": .length(.pixels(3)), "focus_y": .length(.percent(50))],
+            "crop: 'focus_y' does not go with 'x'; leave one of them out"
+        ),
+        (
+            "crop", ["focus_x": .length(.pixels(-1))],
+            "crop: 'focus_x' is -1.0, but must be in 0.0…1000000000.0"
+        ),
+        (
+            "thumbnail",
+            ["size": .size(.box(9)), "fit": .word("cover"), "crop": .word("centre"), "focus_x": .length(.percent(50))],
+            "thumbnail: 'focus_x' does not go with 'crop'; leave one of them out"
+        ),
     ]
 
     @Test(arguments: refused)
@@ -95,10 +109,11 @@ struct FilterArgumentsTests {
         let descriptors = FilterRegistry.builtIn.descriptors
         #expect(
             descriptors.map(\.name) == [
-                "backdrop", "bilateral", "box", "clarity", "crop", "crossfade", "disc", "flatten", "flip", "gaussian",
-                "hue",
-                "levels", "lut", "material", "median", "motion", "move", "overlay", "perspective", "resize", "rotate",
-                "shadows-highlights", "sharpen", "spin", "straighten", "thumbnail", "variable", "white-balance", "zoom",
+                "backdrop", "bilateral", "box", "clarity", "crop", "crossfade", "deskew", "disc", "flatten",
+                "flip", "gaussian", "guided", "hue", "lens-blur", "levels", "lut", "material", "median", "motion",
+                "move", "non-local-means", "overlay", "perspective", "resize", "rotate", "run",
+                "shadows-highlights", "sharpen", "spin", "straighten", "text", "thumbnail", "tone-map",
+                "trim", "variable", "white-balance", "zoom",
             ])
         func parameters(_ name: String) -> [ParameterDescriptor] {
             descriptors.first { $0.name == name }?.parameters ?? []
@@ -109,6 +124,11 @@ struct FilterArgumentsTests {
         }
         #expect(parameters("motion").map(\.name) == ["radius", "angle", "samples"] + common)
         #expect(parameters("sharpen").map(\.name) == ["radius", "amount", "threshold"] + common)
+        #expect(
+            parameters("lens-blur").map(\.name) == [
+                "radius", "blades", "curvature", "angle", "shape", "threshold", "gain", "depth", "focus", "range",
+                "near",
+            ] + common)
         #expect(parameters("gaussian").first?.synonyms == [ParameterDescriptor.Synonym("sigma")])
         #expect(parameters("motion").first?.synonyms == [ParameterDescriptor.Synonym("length", scale: 0.5)])
         let required = descriptors.flatMap { filter in
@@ -117,8 +137,8 @@ struct FilterArgumentsTests {
         #expect(
             required == [
                 "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "lut.file", "move.picture",
-                "move.path", "overlay.picture", "perspective.corners", "resize.size", "rotate.angle",
-                "straighten.angle", "thumbnail.size", "white-balance.neutral",
+                "move.path", "overlay.picture", "perspective.corners", "resize.size", "rotate.angle", "run.command",
+                "straighten.angle", "text.text", "text.font", "thumbnail.size", "white-balance.neutral",
             ])
     }
 }

@@ -61,6 +61,79 @@ struct GeometryFilterTests {
         #expect(plan.output.isEmpty)
     }
 
+    /// The first column, and the first row, that `crop` keeps of 100 × 40 pixels from (7, -3) on.
+    private func cropped(_ values: [String: ParameterValue]) throws -> PixelRect {
+        try FilterRegistry.builtIn.make("crop", values).extent(of: PixelRect(x: 7, y: -3, width: 100, height: 40))
+    }
+
+    @Test func `a crop lies around its focal point, and stays in the picture`() throws {
+        func length(_ value: Double) -> ParameterValue { .length(.pixels(value)) }
+        let size = ["width": length(20), "height": length(10)]
+        func crop(_ x: ParameterValue, _ y: ParameterValue) throws -> PixelRect {
+            try cropped(size.merging(["focus_x": x, "focus_y": y]) { $1 })
+        }
+        #expect(try crop(length(30), length(25)) == PixelRect(x: 27, y: 17, width: 20, height: 10))
+        #expect(
+            try crop(.length(.percent(30)), .length(.percent(62.5))) == PixelRect(x: 27, y: 17, width: 20, height: 10))
+        #expect(try crop(length(0), length(4)) == PixelRect(x: 7, y: -3, width: 20, height: 10))
+        #expect(try crop(length(100), length(39)) == PixelRect(x: 87, y: 27, width: 20, height: 10))
+        // One of the two: the other one is the middle.
+        #expect(
+            try cropped(size.merging(["focus_x": length(30)]) { $1 }) == PixelRect(x: 27, y: 12, width: 20, height: 10))
+        // A rectangle that is larger than the picture is the picture.
+        #expect(
+            try cropped(["width": length(500), "height": length(10), "focus_y": length(40)])
+                == PixelRect(x: 7, y: 27, width: 100, height: 10))
+    }
+
+    @Test(arguments: [(97, 41), (96, 40), (3, 200), (1, 1)])
+    func `a thumbnail around the middle is that of no focal point`(width: Int, height: Int) throws {
+        let picture = AnyRaster.u8(
+            Raster(
+                rect: PixelRect(x: 0, y: 0, width: width, height: height), layout: .gray,
+                samples: (0..<width * height).map { UInt8(truncatingIfNeeded: $0 * 37) }))
+        let usual: [String: ParameterValue] = [
+            "size": .size(try #require(SizeWish("20x31"))), "fit": .word("cover"),
+        ]
+        let middle = ParameterValue.length(.percent(50))
+        let around = usual.merging(["focus_x": middle, "focus_y": middle]) { $1 }
+        #expect(try render("thumbnail", around, of: picture).samples == render("thumbnail", usual, of: picture).samples)
+    }
+
+    @Test func `a thumbnail keeps its focal point as near to its middle as the picture allows`() throws {
+        /// Where the window of 20 × 20 pixels begins in a picture of 80 × 20 pixels, made of 160 × 40.
+        func start(_ x: Length) throws -> Int {
+            let focus: [String: ParameterValue] = [
+                "size": .size(.box(20)), "fit": .word("cover"), "focus_x": .length(x), "focus_y": .length(.pixels(40)),
+            ]
+            let filter = try #require(try FilterRegistry.builtIn.make("thumbnail", focus) as? ThumbnailFilter)
+            let needed = filter.needed(
+                for: PixelRect(x: 10, y: 10, width: 1, height: 1), in: PixelRect(x: 0, y: 0, width: 160, height: 40))
+            return (needed.x + needed.width / 2) / 2 - 10
+        }
+        #expect(try start(.pixels(0)) == 0)
+        #expect(try start(.pixels(20)) == 0)
+        #expect(try start(.pixels(60)) == 20)
+        #expect(try start(.percent(50)) == 30)
+        #expect(try start(.pixels(140)) == 60)
+        #expect(try start(.percent(100)) == 60)
+    }
+
+    @Test func `a focal point outside of the picture is refused`() throws {
+        func objection(_ filter: String, _ values: [String: ParameterValue]) throws -> String? {
+            let chain = try Chain([FilterInvocation(filter: filter, values: values)], registry: .builtIn)
+            return chain.objection(chain.plan(input: picture.rect, layout: .gray))
+        }
+        let outside = "'focus_x' and 'focus_y' name a place outside of 3 × 2 pixels"
+        let width = ["width": ParameterValue.length(.pixels(1))]
+        #expect(try objection("crop", width.merging(["focus_x": .length(.pixels(3))]) { $1 }) == nil)
+        #expect(try objection("crop", width.merging(["focus_x": .length(.pixels(3.1))]) { $1 }) == outside)
+        #expect(try objection("crop", width.merging(["focus_y": .length(.percent(101))]) { $1 }) == outside)
+        let size: [String: ParameterValue] = ["size": .size(.box(1)), "focus_y": .length(.pixels(4))]
+        #expect(try objection("thumbnail", size.merging(["fit": .word("cover")]) { $1 }) == outside)
+        #expect(try objection("thumbnail", size) == nil)
+    }
+
     @Test func `flatten shows the background through`() throws {
         let glass = AnyRaster.u8(
             Raster(

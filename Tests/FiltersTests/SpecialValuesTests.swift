@@ -10,6 +10,7 @@ struct SpecialValuesTests {
     private static let filters: [(String, [String: ParameterValue])] = [
         ("gaussian", ["radius": .number(2)]), ("motion", ["radius": .number(5), "angle": .number(33)]),
         ("box", ["radius": .number(3.5)]), ("disc", ["radius": .number(4.3)]),
+        ("lens-blur", ["radius": .number(4.3), "blades": .integer(5)]),
         ("sharpen", ["radius": .number(2), "amount": .number(0.5)]),
         ("zoom", [:]), ("spin", ["angle": .number(20)]),
         ("variable", ["radius": .number(4), "gradient": .word("radial"), "sharp": .length(.pixels(0))]),
@@ -20,6 +21,7 @@ struct SpecialValuesTests {
     @Test(arguments: [
         ("gaussian", ParameterValue.number(0)), ("gaussian", .pair(x: 0, y: 0)), ("gaussian", .number(-0.0)),
         ("motion", .number(0)), ("box", .number(0)), ("box", .pair(x: 0, y: 0)), ("disc", .number(0)),
+        ("lens-blur", .number(0)),
         ("sharpen", .number(0)), ("median", .integer(0)), ("variable", .number(0)),
     ])
     func `radius 0 is the identity, whatever else is asked for`(name: String, radius: ParameterValue) throws {

@@ -202,10 +202,13 @@ struct WarpFilterTests {
         for y in 0..<after.rect.height {
             for x in 0..<after.rect.width {
                 let (cx, cy) = (Double(x) + 0.5, Double(y) + 0.5)
-                let (middle, right, down) = (place(cx, cy), place(cx + 0.5, cy), place(cx, cy + 0.5))
-                let along = 2 * hypot(right.0 - middle.0, right.1 - middle.1)
-                let scale = max(along, 2 * hypot(down.0 - middle.0, down.1 - middle.1))
-                let samples = min(8, max(1, Int((scale - 1e-6).rounded(.up))))
+                func length(_ dx: Double, _ dy: Double) -> Double {
+                    let (before, behind) = (place(cx - dx, cy - dy), place(cx + dx, cy + dy))
+                    return hypot(behind.0 - before.0, behind.1 - before.1)
+                }
+                // The derivatives along both axes.
+                let scale = 1e4 * max(length(0.5e-4, 0), length(0, 0.5e-4))
+                let samples = min(8, max(1, Int((scale - 0.25).rounded(.up))))
                 counts.insert(samples)
                 var sum = [Double](repeating: 0, count: layout.channels)
                 for j in 0..<samples {

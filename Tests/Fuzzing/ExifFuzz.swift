@@ -15,7 +15,8 @@ public func fuzzExif(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for resolution in [nil, ImageMetadata.Resolution(x: 3, y: 4)] {
         guard
             let block = ExifRules.apply(
-                to: bytes, shape: shape, resolution: resolution, kinds: kinds, isConverted: policy & 2 == 2)
+                to: bytes, shape: shape, resolution: resolution, kinds: kinds,
+                colors: policy & 2 == 2 ? .sRGB : .asStated)
         else { continue }
         precondition(block.count <= 65_000, "an output's EXIF fits into a JPEG")
         guard let document = ExifDocument(block: block) else { preconditionFailure("an output's EXIF can be read") }
@@ -25,7 +26,7 @@ public func fuzzExif(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         _ = (document.orientation, document.resolution)
         // What a second conversion reads is what the first one wrote.
         let again = ExifRules.apply(
-            to: block, shape: shape, resolution: resolution, kinds: kinds, isConverted: policy & 2 == 2)
+            to: block, shape: shape, resolution: resolution, kinds: kinds, colors: policy & 2 == 2 ? .sRGB : .asStated)
         precondition(again.flatMap(ExifDocument.init(block:)) == document, "a second conversion loses nothing")
     }
     if let document = ExifDocument(block: bytes) {

@@ -11,6 +11,7 @@ public func fuzzICC(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     try? profile.checkRange()
     _ = (profile.fits(.rgb), profile.fits(.gray), profile.matrix?.matrix(hasAlpha: true, full: 65_535))
     _ = TransferCurve(profile: bytes)
+    if let output = try? OutputProfile(bytes) { _ = (output.layout, output.light?.conversion(to: .sRGB)) }
     for curve in profile.toneCurves ?? [] {
         for value in [0, 0.25, 1] { _ = curve.light(of: value) }
     }

@@ -16,7 +16,7 @@ public func fuzzMessages(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     message(Examination.self, parts[1], within: .reports)
     message(PluginList.self, parts[1], within: .reports)
     message(PluginFinding.self, parts[1], within: .reports)
-    if case .start(_, let task, _)? = order, let report { check(report, on: task) }
+    if case .start(_, let task, _, _)? = order, let report { check(report, on: task) }
     return 0
 }
 

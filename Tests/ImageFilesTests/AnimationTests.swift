@@ -25,10 +25,13 @@ import Testing
         }
     }
 
-    private func write(_ frames: [AnyRaster], as name: String, save: SaveOptions) throws {
+    private func write(
+        _ frames: [AnyRaster], as name: String, save: SaveOptions, _ animation: ImageMetadata.Animation? = nil
+    ) throws {
         try ImageEncoder.write(
             to: workspace.path("animation"), format: try workspace.requireFormat(name), save: save,
-            shape: frames[0].shape, frames: frames.count, metadata: ImageMetadata(animation: animation)
+            shape: frames[0].shape, frames: frames.count,
+            metadata: ImageMetadata(animation: animation ?? self.animation)
         ) { rows in
             var band = AnyRaster(
                 zeroed: PixelRect(columns: 0..<24, rows: rows), layout: frames[0].layout, format: frames[0].format)
@@ -63,6 +66,13 @@ import Testing
             let difference = frame.inRGBA.largestDifference(from: expected.inRGBA)
             #expect(difference < 0.02)
         }
+    }
+
+    @Test(arguments: [("gif", [30, 40, 30]), ("webp", [33, 34, 33])])
+    func `30 frames a second stay 30, in the steps of the format`(format: String, delays: [Int]) throws {
+        let thirtieths = Array(repeating: FrameDuration(1, 30), count: 3)
+        try write(frames(), as: format, save: SaveOptions(), .init(durations: thirtieths, repetitions: 0))
+        #expect(try read(.animation).metadata.animation?.delays(unit: 1) == delays)
     }
 
     @Test func `one page of an animation is a still picture`() throws {

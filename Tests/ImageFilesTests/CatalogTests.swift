@@ -13,7 +13,7 @@ import Testing
         #expect(Set(extensions).count == extensions.count)
     }
 
-    @Test(arguments: ["gif", "jp2", "ppm", "dzi"])
+    @Test(arguments: ["gif", "jp2", "ppm", "dzi", "iiif"])
     func `where no profile can be stored colours become sRGB`(name: String) throws {
         let format = try #require(ImageFormats.named(name))
         let workspace = try Workspace()
@@ -27,7 +27,9 @@ import Testing
                 == .srgb)
     }
 
-    @Test(arguments: ImageFormats.all.filter { $0.descriptor.canWrite && !$0.descriptor.isFolder }.map(\.title))
+    @Test(
+        arguments: ImageFormats.all.filter { $0.descriptor.canWrite && !$0.descriptor.isFolder && $0.video == nil }.map(
+            \.title))
     func `the same picture gives the same bytes at any time`(title: String) throws {
         let format = try #require(ImageFormats.all.first { $0.title == title })
         let workspace = try Workspace()
@@ -37,10 +39,16 @@ import Testing
     }
 
     @Test(arguments: ImageFormats.all.map(\.descriptor))
-    func `an option has a fallback and a summary without a full stop`(descriptor: FormatDescriptor) {
+    func `an option has a fallback or must be given, and a summary without a full stop`(descriptor: FormatDescriptor) {
         for option in descriptor.options {
-            #expect(option.fallback != nil && !option.summary.isEmpty && !option.summary.hasSuffix("."))
+            #expect((option.fallback == nil) == (option.requiredLike != nil))
+            #expect(!option.summary.isEmpty && !option.summary.hasSuffix("."))
         }
+    }
+
+    @Test func `formats of folders have names of their files`() {
+        let folders = ImageFormats.all.map(\.descriptor).filter(\.isFolder).map(\.name)
+        #expect(folders == FolderFormat.allCases.map(\.rawValue))
     }
 
     @Test(arguments: ImageFormats.all.map(\.descriptor))

@@ -496,11 +496,11 @@ import Testing
                 + "which Penumbra does not read")
     }
 
-    @Test func `a raw file whose first page is a preview`() throws {
+    @Test func `a TIFF whose first page is a preview`() throws {
         let path = try workspace.write(
-            TIFFBuilder(width: 1, height: 1, data: [1], subfileType: 1).build(), to: "raw.dng")
+            TIFFBuilder(width: 1, height: 1, data: [1], subfileType: 1).build(), to: "preview.tif")
         #expect(
-            failure("raw.dng")?.description
+            failure("preview.tif")?.description
                 == "\(path): TIFF with a mere preview as its first page, which Penumbra does not read")
     }
 

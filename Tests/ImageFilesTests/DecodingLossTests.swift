@@ -79,6 +79,13 @@ import Testing
         }
     }
 
+    @Test func `the header tells that an animated PNG holds a picture that is no part of the animation`() throws {
+        let frame = PNGBuilder(width: 1, height: 1, colorType: .gray, data: [7])
+        #expect(try losses(of: APNGBuilder(frames: [.init(picture: frame)]).build()) == [])
+        #expect(
+            try losses(of: APNGBuilder(hidden: frame, frames: [.init(picture: frame)]).build()) == [.furtherPictures])
+    }
+
     @Test func `smaller copies of the picture, as cameras add them, are no further pictures`() throws {
         let kinds: [UInt32] = [0x2003_0000, 0x4001_0001, 0x1_0002]
         #expect(try losses(of: jpeg(with: index(of: kinds, isBigEndian: true))) == [])

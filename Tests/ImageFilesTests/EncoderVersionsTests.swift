@@ -23,6 +23,7 @@ import Testing
     @Test(arguments: [
         ("jpeg", "libvips N, libjpeg N"), ("png", "libvips N, libpngN N, libz N"), ("webp", "libvips N, libwebp N"),
         ("tiff", "libvips N, libtiff N, libdeflate N, libz N"), ("ppm", "libvips N"), ("dzi", "libvips N, libjpeg N"),
+        ("iiif", "libvips N, libjpeg N"),
         ("avif", "libvips N, libheif N, libaom N"),
     ])
     func `each format names its own libraries with their versions`(name: String, expected: String) throws {

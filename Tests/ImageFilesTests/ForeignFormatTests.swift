@@ -61,6 +61,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [36, 72, 144, 300])
+    func `drawings are drawn as finely as is asked for`(dpi: Int) throws {
+        _ = try workspace.write(PDFBuilder(pages: [(36, 72)]).build(), to: "page.pdf")
+        let shapes =
+            #"<svg xmlns="http://www.w3.org/2000/svg" width="36" height="72"><rect width="18" height="72"/></svg>"#
+        _ = try workspace.write(Array(shapes.utf8), to: "drawing.svg")
+        for name in ["page.pdf", "drawing.svg"] {
+            let decoder = try ImageDecoder(path: workspace.path(name), limits: .roomy, color: .keep, dpi: dpi)
+            #expect((decoder.header.width, decoder.header.height) == (dpi / 2, dpi), "\(name)")
+        }
+        let drawing = try ImageDecoder(path: workspace.path("drawing.svg"), limits: .roomy, color: .keep, dpi: dpi)
+        var picture = AnyRaster(zeroed: drawing.header.rect, layout: drawing.header.layout, format: .u8)
+        try drawing.readRows(bandHeight: 64) { picture.paste($0) }
+        // Half of it is black, whatever its size is.
+        let alphas = stride(from: 3, to: picture.bytes.count, by: 4).map { Int(picture.bytes[$0]) }
+        #expect(alphas.reduce(0, +) == 255 * dpi * dpi / 4)
+    }
+
+    @Test func `a drawing with too many pixels is refused before it is drawn`() throws {
+        _ = try workspace.write(PDFBuilder(pages: [(720, 720)]).build(), to: "page.pdf")
+        let error = #expect(throws: ImageFileError.self) {
+            try ImageDecoder(
+                path: workspace.path("page.pdf"), limits: DecodeLimits(maxPixels: 1_000_000), color: .keep, dpi: 2400)
+        }
+        #expect(error?.description.contains("24000 × 24000 pixels are more than max_pixels: 1M") == true)
+    }
+
+    @Test func `pictures of pixels have no other size`() throws {
+        try workspace.save(
+            Pictures.picture(width: 8, height: 6, layout: .rgb, format: .u8) { _, _, _ in 1 }, as: "png", to: "a.png")
+        let decoder = try ImageDecoder(path: workspace.path("a.png"), limits: .roomy, color: .keep, dpi: 300)
+        #expect((decoder.header.width, decoder.header.height) == (8, 6))
+    }
+
     @Test func `a page that is not there is an error`() throws {
         _ = try workspace.write(PDFBuilder(pages: [(30, 20)]).build(), to: "pages.pdf")
         #expect(throws: ImageFileError.self) {

@@ -54,9 +54,12 @@ final class Workspace {
     }
 
     func load(
-        _ name: String, color: ColorPolicy = .keep, bandHeight: Int = 10, limits: DecodeLimits = .roomy
+        _ name: String, color: ColorPolicy = .keep, keepsCMYK: Bool = false, bandHeight: Int = 10,
+        limits: DecodeLimits = .roomy, samples: SampleFormat? = nil, hdr: HDRPolicy = .refuse
     ) throws -> Decoded {
-        let decoder = try ImageDecoder(path: path(name), limits: limits, color: color)
+        let decoder = try ImageDecoder(
+            path: path(name), limits: limits, color: color, keepsCMYK: keepsCMYK, samples: samples,
+            hdr: hdr)
         let header = decoder.header
         var raster = AnyRaster(
             zeroed: .init(x: 0, y: 0, width: header.width, height: header.height), layout: header.layout,

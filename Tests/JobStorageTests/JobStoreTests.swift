@@ -49,7 +49,7 @@ import Testing
         try store.write { try $0.publish([record("/out/a.webp", recipe)], job: job) }
         let again = try self.store()
         let found = try again.read {
-            (try $0.outputs(of: job), try $0.recipes(), try $0.job(manifest: "/m.yaml", name: "a"))
+            (try $0.outputs(of: job), try $0.recipes(of: job), try $0.job(manifest: "/m.yaml", name: "a"))
         }
         #expect(found.0 == [record("/out/a.webp", recipe)])
         #expect(found.1 == [recipe: "{}"])
@@ -103,7 +103,7 @@ import Testing
         if onlyReads {
             #expect(try JobStore.unmigrated(at: path) == nil)
         } else {
-            #expect(try JobStore.existing(at: path)?.read { try $0.recipes() } == [:])
+            #expect(try JobStore.existing(at: path)?.read { try $0.recipe(RecipeID(index: 1)) } == .some(nil))
         }
         #expect(!FileManager.default.fileExists(atPath: path + "-journal"))
     }
@@ -246,6 +246,51 @@ import Testing
         }
     }
 
+    @Test func `recipes that no record has are removed, but for the newest, whose number no other one may get`() throws
+    {
+        let store = try store()
+        try store.write { writer in
+            let job = try writer.job(manifest: "/m.yaml", name: "a")
+            let recipes = try (1...6).map { try writer.recipe("{\"number\": \($0)}") }
+            try writer.publish([record("/out/a.webp", recipes[1])], job: job)
+            try writer.intend([record("/out/b.webp", recipes[2])], job: job)
+            try writer.setBroken(
+                BrokenRecord(
+                    input: "/in/b.jpg", page: 2, stamp: facts(3).stamp, recipe: recipes[3], message: "cut", since: 1),
+                job: job)
+            #expect(try writer.pruneRecipes() == 2)
+            let left = try recipes.filter { try writer.reader.recipe($0) != nil }
+            #expect(left == [recipes[1], recipes[2], recipes[3], recipes[5]])
+            #expect(try !recipes.contains(writer.recipe("{}")))
+            #expect(try writer.pruneRecipes() == 1)
+        }
+    }
+
+    @Test func `one call removes as few recipes as its time allows, and the next one continues`() throws {
+        let store = try store()
+        try store.write { writer in
+            let job = try writer.job(manifest: "/m.yaml", name: "a")
+            let recipes = try (1...6).map { try writer.recipe("{\"number\": \($0)}") }
+            try writer.publish((0..<4).map { record("/out/\($0).webp", recipes[5]) }, job: job)
+            #expect(try writer.pruneRecipes(visits: 8) == 2)
+            #expect(try writer.pruneRecipes(visits: 1) == 1)
+            #expect(try writer.pruneRecipes() == 2)
+            #expect(try writer.reader.recipe(recipes[5]) != nil)
+        }
+    }
+
+    @Test func `while a run goes on, all recipes stay`() throws {
+        let store = try store()
+        try store.write { writer in
+            let job = try writer.job(manifest: "/m.yaml", name: "a")
+            _ = try [writer.recipe("{}"), writer.recipe("{\"number\": 2}")]
+            let run = try writer.begin(run: "a", of: job, at: 1, workers: 1, request: "{}", counts: "{}")
+            #expect(try writer.pruneRecipes() == 0)
+            try writer.end(run, at: 2, exitCode: 0, reason: nil)
+            #expect(try writer.pruneRecipes() == 1)
+        }
+    }
+
     @Test func `a notice is reported once for each job`() throws {
         let store = try store()
         try store.write { writer in
@@ -267,7 +312,7 @@ import Testing
                 throw Stop()
             }
         }
-        #expect(try store.read { try $0.recipes().isEmpty })
+        #expect(try store.read { try $0.recipe(RecipeID(index: 1)) } == nil)
     }
 
     @Test func `a file that is no database is refused in words that help`() throws {

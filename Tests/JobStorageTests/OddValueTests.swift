@@ -64,7 +64,7 @@ import Testing
         try JobStore(readOnly: path).read { reader in
             _ = (try reader.runs(), try reader.runs(of: job), try reader.run(named: "run-1"))
             _ = (try reader.frames(of: run), try reader.attempts(of: run), try reader.publications(of: run))
-            _ = (try reader.outputs(of: job), try reader.intents(of: job), try reader.recipes())
+            _ = (try reader.outputs(of: job), try reader.intents(of: job), try reader.recipes(of: job))
             _ = (try reader.outputs(at: "/out/a.webp"), try reader.outputs(below: "/out"))
             _ = (try reader.outputs { _ in true }, try reader.paths(of: [Self.facts.digest]))
             _ = (try reader.brokenTransfers(of: job), try reader.indexMark(of: job, at: "/out"))

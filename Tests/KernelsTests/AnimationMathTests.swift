@@ -2,35 +2,6 @@ import Foundation
 import Kernels
 import Testing
 
-/// When frames are shown, and how far things have come by then.
-struct TimelineTests {
-    @Test func `both ends are shown, and frames between at the rate that was asked for`() {
-        let timeline = Timeline(duration: 0.2, fps: 30)
-        #expect(timeline.count == 7)
-        #expect((0..<6).map(timeline.time) == (0..<6).map { Double($0) / 30 })
-        #expect(timeline.time(of: 6) == 0.2)
-    }
-
-    @Test(arguments: [(0.25, 30.0), (1, 24), (0.33, 60), (10, 29.97), (0.001, 1), (3, 0.1)])
-    func `no frame comes before another one, and the last shows the end`(duration: Double, fps: Double) {
-        let timeline = Timeline(duration: duration, fps: fps)
-        let times = (0..<timeline.count).map(timeline.time)
-        #expect(times.first == 0)
-        #expect(times.last == duration)
-        #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
-        #expect(timeline.count >= 2)
-    }
-
-    @Test func `rounded times do not add up: 30 frames a second for ten seconds are ten seconds in a GIF, too`() {
-        let delays = Timeline(duration: 10, fps: 30).delays(unit: 10)
-        #expect(Set(delays) == [30, 40])
-        #expect(delays.count == 301)
-        #expect(delays.reduce(0, +) == 10_030)
-        #expect(Timeline(duration: 1, fps: 50).delays(unit: 10) == [Int](repeating: 20, count: 51))
-        #expect(Timeline(duration: 0.1, fps: 60).delays(unit: 1) == [17, 16, 17, 17, 16, 17, 17])
-    }
-}
-
 struct EasingTests {
     /// Goes along the curve in a million steps.
     private func slow(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, at moment: Double) -> Double {

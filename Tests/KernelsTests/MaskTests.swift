@@ -133,6 +133,110 @@ struct MaskTests {
         #expect(Mask(regions: nil, picture: black, isInverted: true, feather: 0).parts(in: Self.rect) == [Self.rect])
     }
 
+    // MARK: Outlines
+
+    /// A polygon that leaves the picture, with a hole, and one that crosses itself.
+    private static let rings: [[Outline.Point]] = [
+        [.init(-9.3, 4.2), .init(31.7, -6.1), .init(70.2, 21.4), .init(22.5, 52.9)],
+        [.init(12.1, 14.6), .init(20.4, 30.2), .init(28.8, 17.7)],
+    ]
+
+    private static func area(_ rings: [[Outline.Point]], reach: Double = 0) -> OutlineArea {
+        OutlineArea(
+            Outline(rings.flatMap { corners in corners.enumerated().map { $0 == 0 ? .move($1) : .line($1) } }),
+            reach: reach, input: rect)
+    }
+
+    private static func outlined(_ rings: [[Outline.Point]], reach: Double = 0, feather: Double = 0) -> Mask {
+        Mask(
+            regions: [], outlines: [area(rings, reach: reach)], picture: nil, isInverted: false, feather: feather)
+    }
+
+    /// The winding of lines around a point.
+    private static func winding(_ rings: [[Outline.Point]], _ x: Double, _ y: Double) -> Int {
+        rings.reduce(0) { sum, ring in
+            ring.indices.reduce(sum) { sum, index in
+                let (a, b) = (ring[index], ring[(index + 1) % ring.count])
+                guard (a.y <= y) != (b.y <= y), a.x + (b.x - a.x) * ((y - a.y) / (b.y - a.y)) <= x else { return sum }
+                return sum + (a.y < b.y ? 1 : -1)
+            }
+        }
+    }
+
+    private static func distance(_ rings: [[Outline.Point]], _ x: Double, _ y: Double) -> Double {
+        rings.flatMap { ring in
+            ring.indices.map { index -> Double in
+                let (a, b) = (ring[index], ring[(index + 1) % ring.count])
+                let (dx, dy) = (b.x - a.x, b.y - a.y)
+                let part = min(max(((x - a.x) * dx + (y - a.y) * dy) / (dx * dx + dy * dy), 0), 1)
+                let (ex, ey) = (x - a.x - part * dx, y - a.y - part * dy)
+                return (ex * ex + ey * ey).squareRoot()
+            }
+        }.min() ?? .infinity
+    }
+
+    /// The covered part of a pixel, on many points.
+    private static func truth(_ rings: [[Outline.Point]], reach: Double, _ x: Int, _ y: Int) -> Double {
+        let count = 24
+        var inside = 0
+        for index in 0..<count * count {
+            let px = Double(x) + (Double(index % count) + 0.5) / Double(count)
+            let py = Double(y) + (Double(index / count) + 0.5) / Double(count)
+            if winding(rings, px, py) != 0 || reach > 0 && distance(rings, px, py) <= reach { inside += 1 }
+        }
+        return Double(inside) / Double(count * count)
+    }
+
+    @Test(arguments: [0, 0.7, 4.5])
+    func `an outline covers what it encloses, and all within its reach`(reach: Double) {
+        let result = Self.shown(Self.outlined(Self.rings, reach: reach), Self.rect).doubles
+        var index = 0
+        for y in Self.rect.rows {
+            for x in Self.rect.columns {
+                #expect(abs(result[index] - Self.truth(Self.rings, reach: reach, x, y)) < 0.03, "at \(x), \(y)")
+                index += 1
+            }
+        }
+    }
+
+    @Test(arguments: [(0.0, 0.0), (4.5, 0), (0, 2.5), (1.5, 1)])
+    func `an outline gives every tile the same coverage`(reach: Double, feather: Double) {
+        let mask = Self.outlined(Self.rings, reach: reach, feather: feather)
+        let whole = Self.shown(mask, Self.rect)
+        for y in stride(from: Self.rect.y, to: Self.rect.rows.upperBound, by: 13) {
+            for x in stride(from: Self.rect.x, to: Self.rect.columns.upperBound, by: 17) {
+                let part = PixelRect(x: x, y: y, width: 17, height: 13).intersection(Self.rect)
+                #expect(Self.shown(mask, part) == whole.cropped(to: part))
+            }
+        }
+    }
+
+    @Test func `pixels within an outline are covered as a whole, and those outside not at all`() {
+        let mask = Self.outlined([[.init(6, 6), .init(40, 6), .init(40, 38), .init(6, 38)]])
+        for value in Self.shown(mask, Self.rect).doubles { #expect(value == 0 || value == 1) }
+        #expect(mask.bounds(in: Self.rect) == PixelRect(x: 6, y: 6, width: 34, height: 32).intersection(Self.rect))
+    }
+
+    @Test func `a feather leaves nothing of what an outline encloses`() {
+        let ring: [Outline.Point] = [.init(20, 15), .init(33, 17), .init(25, 30)]
+        let result = Self.shown(Self.outlined([ring], feather: 2), Self.rect).doubles
+        var index = 0
+        for y in Self.rect.rows {
+            for x in Self.rect.columns {
+                if Self.truth([ring], reach: 0, x, y) == 1 { #expect(result[index] > 0.98, "at \(x), \(y)") }
+                index += 1
+            }
+        }
+    }
+
+    @Test func `coordinates beyond all pictures cover what is between them`() {
+        let ring: [Outline.Point] = [.init(-1e9, -1e9), .init(1e9, -1e9), .init(1e9, 1e9), .init(-1e9, 1e9)]
+        for reach in [0, 1e9] {
+            let result = Self.shown(Self.outlined([ring], reach: reach), Self.rect).doubles
+            #expect(result.allSatisfy { $0 == 1 })
+        }
+    }
+
     @Test(arguments: [0.3, 1, 2.5, 9])
     func `a soft mask is the Gaussian of the sharp one, in any part`(feather: Double) {
         let mask = Mask(Self.shapes, feather: feather)

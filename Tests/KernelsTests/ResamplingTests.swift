@@ -62,6 +62,31 @@ struct ResamplingTests {
         }
     }
 
+    /// Heights on both sides of the scale from which sums grow while rows are read.
+    @Test(arguments: [1, 3, 7, 10, 11, 20, 31, 50], [PixelLayout.gray, .rgb])
+    func `rows are summed in single precision from the top down, at every scale`(height: Int, layout: PixelLayout) {
+        let picture = Pattern.noise.picture(rect, layout, .f32)
+        let target = PixelRect(x: 0, y: 0, width: rect.width, height: height)
+        for kernel in ResamplingKernel.allCases {
+            guard case .f32(let result) = resample(picture, to: target, kernel), case .f32(let source) = picture else {
+                return
+            }
+            let vertical = AxisResampling(scale: Double(rect.height) / Double(height), kernel: kernel)
+            var expected: [Float] = []
+            for y in target.rows {
+                let taps = vertical.taps(at: y)
+                for column in 0..<source.stride {
+                    var sum: Float = 0
+                    for (row, weight) in zip(taps.range, taps.weights) {
+                        sum += source.samples[min(max(row, 0), rect.height - 1) * source.stride + column] * weight
+                    }
+                    expected.append(sum)
+                }
+            }
+            #expect(result.samples == expected, "\(kernel)")
+        }
+    }
+
     @Test func `colours behind nothing leave no fringe`() {
         var samples: [UInt8] = []
         for x in 0..<40 { samples += x < 20 ? [200, 100, 50, 255] : [0, 255, 0, 0] }

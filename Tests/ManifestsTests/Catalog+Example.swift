@@ -107,7 +107,8 @@ extension FormatDescriptor {
     ) -> FormatDescriptor {
         FormatDescriptor(
             name: name, extensions: extensions, canRead: true, canWrite: canWrite, sampleFormats: [.u8],
-            holdsAlpha: name != "jpeg", holdsTexts: name != "webp", isLossless: false, largestSide: 65_535,
+            holdsAlpha: name != "jpeg", holdsProfile: name != "webp", holdsTexts: name != "webp", isLossless: false,
+            largestSide: 65_535,
             options: options)
     }
 }

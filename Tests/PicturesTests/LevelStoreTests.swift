@@ -56,7 +56,7 @@ import WorkerProtocol
 
     @Test func `facts that make no sense give no levels`() {
         #expect(PictureLevels(of: Self.facts(0, 9), leastArea: 0, memory: 1 << 30) == nil)
-        #expect(PictureLevels(of: Self.facts(9, 9, layout: "cmyk"), leastArea: 1, memory: 1 << 30) == nil)
+        #expect(PictureLevels(of: Self.facts(9, 9, layout: "lab"), leastArea: 1, memory: 1 << 30) == nil)
         #expect(PictureLevels(of: Self.facts(9, 9, samples: "u32"), leastArea: 1, memory: 1 << 30) == nil)
     }
 

@@ -7,6 +7,7 @@ import Testing
         [0xFF, 0xD8, 0xFF, 0xE0], [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], Array("GIF89a".utf8),
         [0x4D, 0x4D, 0x00, 0x2A], Array("RIFF0000WEBPVP8 ".utf8), [0, 0, 0, 32] + Array("ftypavif".utf8),
         [0xFF, 0x0A, 0x00], Array("P5 7 9 255\n".utf8), Array("P6\n# comment".utf8), [0x76, 0x2F, 0x31, 0x01],
+        bitmap, Array("8BPS".utf8) + [0, 1], Array("8BPS".utf8) + [0, 2], Array("#?RADIANCE\n".utf8),
     ])
     func `a picture`(head: [UInt8]) { #expect(FileSignature.kind(of: head) == .readable) }
 
@@ -15,6 +16,12 @@ import Testing
         ([0x4D, 0x4D, 0x00, 0x2A], "tif"), ([0xFF, 0x0A, 0x00], "jxl"), ([0x76, 0x2F, 0x31, 0x01], "exr"),
         (text("GIF89a"), "gif"), (text("RIFF0000WEBPVP8 "), "webp"), (text("P6\n# comment"), "ppm"),
         (text("<svg/>"), "svg"), (text("%PDF-1.7\n"), "pdf"), (text("0000ftypavif"), "avif"),
+        (bitmap, "bmp"), (text("8BPS\u{0}\u{1}"), "psd"), (text("8BPS\u{0}\u{2}"), "psb"), (text("#?RGBE\n"), "hdr"),
+        ([0x49, 0x49, 0x2A, 0, 16, 0, 0, 0] + text("CR\u{2}\u{0}"), "cr2"),
+        (text("0000ftypcrx \u{0}\u{0}\u{0}\u{1}"), "cr3"),
+        (text("FUJIFILMCCD-RAW 0201"), "raf"), (text("IIRO\u{8}\u{0}"), "orf"),
+        ([0x49, 0x49, 0x55, 0, 0x18, 0], "rw2"), (text("\u{0}MRM"), "mrw"),
+        ([0x49, 0x49, 0x1A, 0, 0, 0] + text("HEAPCCDR"), "crw"),
         (text("0000ftypheic0000mif1"), "heic"), (text("0000ftypmif10000mif1avif"), "avif"),
         ([], nil), (text("text"), nil), ([0xFF, 0xD8, 0xFF, 0xF7], nil),
     ]
@@ -69,9 +76,8 @@ import Testing
         [0, 0, 1, 0, 2, 0, 16, 16, 0, 0, 1, 0, 32, 0, 0x68, 4, 0, 0, 38, 0, 0, 0] + Array(repeating: 0, count: 10)
 
     @Test(arguments: [
-        bitmap, icon, [0x01, 0xDA, 1, 1, 0, 3, 0, 9], Array("8BPS".utf8) + [0, 1], Array("DDS ".utf8) + [124, 0, 0, 0],
-        [0, 0, 0, 24] + Array("ftypcrx \u{0}\u{0}\u{0}\u{1}".utf8), Array("FUJIFILMCCD-RAW 0201".utf8),
-        Array("IIRO".utf8) + [8, 0], [0x49, 0x49, 0x55, 0, 0x18, 0], Array("FOVb".utf8), Array("qoif".utf8),
+        icon, [0x01, 0xDA, 1, 1, 0, 3, 0, 9], Array("DDS ".utf8) + [124, 0, 0, 0],
+        Array("FOVb".utf8), Array("qoif".utf8),
         [0, 0, 0, 32] + Array("ftypisom".utf8), [0, 0, 0, 20] + Array("ftypqt  ".utf8),
         [0, 0, 0, 8] + Array("wide\u{0}\u{0}\u{0}\u{0}".utf8), Array("RIFF0000AVI LIST".utf8),
         [0x1A, 0x45, 0xDF, 0xA3], [0, 0, 1, 0xBA],
@@ -84,7 +90,7 @@ import Testing
         "AT&TFORM\u{0}\u{0}\u{1}\u{0}DJVU", "icns\u{0}", "/* XPM */\nstatic",
         "#define a_width 16\n#define a_height 16\n",
         "%!PS-Adobe-3.0 EPSF-3.0\n", "%!PS-Adobe-3.0 \r%%Creator: Adobe Illustrator(R) 8.0\r", "P7\nHEIGHT 3\n",
-        "SIMPLE  =                    T", "gimp xcf v011", "#?RADIANCE\n", "FLV\u{1}", ".RMF\u{0}",
+        "SIMPLE  =                    T", "gimp xcf v011", "FLV\u{1}", ".RMF\u{0}",
     ]
 
     @Test(arguments: furtherTexts)

@@ -28,12 +28,56 @@ import Testing
     }
 
     @Test func `a folder means all pictures in it and below`() throws {
-        for name in ["b.jpg", "c.JPG", "x/d.Jpeg", "x/y/e.png", "notes.txt", "x/f.psd", "jpg"] {
+        for name in ["b.jpg", "c.JPG", "x/d.Jpeg", "x/y/e.png", "notes.txt", "x/f.xcf", "jpg"] {
             try folder.touch("photos/\(name)")
         }
         let plan = try plan(["photos"])
         #expect(inputs(plan) == ["photos/b.jpg", "photos/c.JPG", "photos/x/d.Jpeg", "photos/x/y/e.png"])
         #expect(outputs(plan) == ["out/b.png", "out/c.png", "out/x/d.png", "out/x/y/e.png"])
+    }
+
+    @Test func `a folder means its clips, too, where videos are written`() throws {
+        for name in ["a.mov", "b.jpg", "c.MP4"] { try folder.touch("photos/\(name)") }
+        let catalog = Catalog(
+            versions: [:], filters: [],
+            formats: Catalog.small.formats
+                + [("mov", false), ("mp4", true)].map { name, canWrite in
+                    FormatDescriptor(
+                        name: name, extensions: [name], canRead: true, canWrite: canWrite, sampleFormats: [.u8],
+                        holdsAlpha: false, frameTime: 1, isVideo: true, isLossless: false, largestSide: 100, options: []
+                    )
+                })
+        func inputs(_ ending: String, in out: String = "out/") throws -> [String] {
+            let output = OutputTemplate(source: "", pieces: [.literal(out), .field(.stem), .literal(ending)])
+            return self.inputs(
+                try JobPlan(
+                    .make(in: folder.path, inputs: ["photos"], output: output), catalog: catalog, date: "2026-11-21",
+                    selection: JobPlan.Selection()))
+        }
+        #expect(try inputs(".mp4") == ["photos/a.mov", "photos/b.jpg", "photos/c.MP4"])
+        #expect(try inputs(".png") == ["photos/b.jpg"])
+        // Otherwise the videos of one night would be inputs of the next.
+        #expect(try inputs(".mp4", in: "photos/") == ["photos/b.jpg"])
+        #expect(try inputs(".mp4", in: "photos/of/") == ["photos/b.jpg"])
+    }
+
+    @Test func `a folder does not stand for raw pictures, and a pattern does`() throws {
+        for name in ["a.jpg", "a.NEF", "b.nef"] { try folder.touch("photos/\(name)") }
+        let catalog = Catalog(
+            versions: [:], filters: [],
+            formats: Catalog.small.formats + [
+                FormatDescriptor(
+                    name: "raw", extensions: ["dng", "nef"], canRead: true, canWrite: false, sampleFormats: [],
+                    holdsAlpha: false, isLossless: false, largestSide: 0, options: [])
+            ])
+        func plan(_ inputs: [String]) throws -> JobPlan {
+            try JobPlan(
+                .make(in: folder.path, inputs: inputs), catalog: catalog, date: "2026-11-21",
+                selection: JobPlan.Selection())
+        }
+        let all = try plan(["photos"])
+        #expect(inputs(all) == ["photos/a.jpg"] && all.passedBy == [".nef": 2])
+        #expect(try inputs(plan(["photos/*.nef"])).contains("photos/b.nef"))
     }
 
     @Test func `what a folder holds beside pictures is counted by its kind, and what a pattern does not match is not`()

@@ -237,6 +237,20 @@ import Testing
         #expect(problems == [PathKey("one/c.jpg"): problem, PathKey("two/c.jpg"): problem])
     }
 
+    @Test func `outputs collide also if their neighbours lie in other folders`() throws {
+        for name in ["one/p.jpg", "one/q.jpg", "two/p.jpg", "two/r.jpg"] { try folder.touch("photos/\(name)") }
+        let template = OutputTemplate(source: "", pieces: [.literal("out/"), .field(.stem), .literal("/picture.png")])
+        let problems = try plan(["photos/one/*", "photos/two/*"], output: template).checkAll(
+            below: folder.file("photos"))
+        let problem = PlanError.collision(
+            output: folder.file("out/p/picture.png"),
+            inputs: [folder.file("photos/one/p.jpg"), folder.file("photos/two/p.jpg")])
+        #expect(problems[PathKey("one/p.jpg")] == problem)
+        #expect(problems[PathKey("two/p.jpg")] == problem)
+        #expect(problems[PathKey("one/q.jpg")] == nil)
+        #expect(problems[PathKey("two/r.jpg")] == nil)
+    }
+
     @Test func `a collision with an input outside the selection is found`() throws {
         try folder.touch("photos/b.png")
         let problem = PlanError.collision(

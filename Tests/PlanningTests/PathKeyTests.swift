@@ -58,6 +58,14 @@ private let mark = "\u{301}"
         #expect(PathNames.relative("/a", to: "/") == "a")
     }
 
+    @Test(arguments: [
+        "", "/", "a", "a/b", "/a", "/a/", "/a/b", "//a", "/a//b", "/./a", "/a/.", "/a/..", "/a/../b", "/a/./b/c", "/..",
+        "/.../b", "/a/...", "/.a/..b/c.", "/é/ü.png", "/a/b/c/d.png", "/photos.d/.hidden/.a",
+    ])
+    func `the folder of a path has all of its names but the last`(path: String) {
+        #expect(PathText.folder(of: path) == PathText.joined(PathText.components(path).dropLast()))
+    }
+
     @Test func `a path without a slash has a last name and no folder`() {
         #expect(PathNames.last(of: "a.png") == "a.png")
         #expect(PathNames.folder(of: "a.png") == nil)

@@ -17,7 +17,7 @@ extension Catalog {
     static let small = Catalog(
         versions: [:], filters: [],
         formats: [
-            .make("deepzoom", ["dzi"], canWrite: true, isFolder: true),
+            .make("dzi", ["dzi"], canWrite: true, isFolder: true),
             .make("jpeg", ["jpg", "jpeg"], canWrite: false),
             .make("png", ["png"], canWrite: true),
         ])
@@ -69,7 +69,7 @@ extension JobPlan {
         let outputs = frames.flatMap { frame in
             zip(self.outputs(of: frame, measures: nil), frame.formats).map { path, format in
                 PlannedOutput(
-                    frame: frame, path: path, isFolder: folderFormats.contains(format), stamp: FileStamp(of: path))
+                    frame: frame, path: path, folder: self.folder(of: format), stamp: FileStamp(of: path))
             }
         }
         let problems = try check(outputs, inputStamps: inputStamps())

@@ -157,6 +157,14 @@ struct RegionListTests {
             "it has results without the names of their pictures; use a COCO file with 'images' and 'annotations'"
         ),
         (#"{"images": []}"#, "it has 'images' and no 'annotations'; correct it"),
+        (
+            #"{"annotations": [{"image_id": 1, "bbox": [1, 2, 3, 4]}]}"#,
+            "it has 'annotations' and no 'images', which name their pictures; export COCO with both"
+        ),
+        (
+            #"{"info": {}, "annotations": []}"#,
+            "it has 'annotations' and no 'images', which name their pictures; export COCO with both"
+        ),
         (#"{"images": 1, "annotations": []}"#, "its 'images' is no list; correct it"),
         (
             #"{"images": [{"id": 1}], "annotations": []}"#,
@@ -221,5 +229,106 @@ struct RegionListTests {
         let one = RegionFile(path: "/odd{1}/faces.json")
         #expect(!one.isOfEachPicture && one.fixedFolder == "/odd{1}")
         #expect(one.path(for: InputFile(path: "/p/a.jpg", dir: "")) == "/odd{1}/faces.json")
+    }
+
+    // MARK: Outlines
+
+    private static let drawn = RegionFile(path: "/jobs/f.json", grow: .percent(10), shape: .outline)
+
+    private func outlined(
+        _ segmentation: String, size: String = "", options: RegionFile = drawn
+    ) throws -> RegionList.Regions? {
+        try list(
+            #"{"images": [{"id": 1, "file_name": "a"\#(size)}], "annotations": [{"image_id": 1, "bbox": [1, 2, 30, 40], "#
+                + #""segmentation": \#(segmentation)}]}"#, options
+        ).regions(of: "/a")
+    }
+
+    @Test func `polygons are regions if outlines are asked for, and boxes otherwise`() throws {
+        let polygons = "[[10, 10, 30.5, 10, 30.5, 50], [1, 1, 9, 1, 5, 9]]"
+        #expect(
+            try outlined(polygons)?.get()
+                == RegionSet(
+                    [],
+                    outlines: [
+                        RegionOutline(rings: [[10, 10, 30.5, 10, 30.5, 50]], grow: 4),
+                        RegionOutline(rings: [[1, 1, 9, 1, 5, 9]], grow: 0.8),
+                    ]))
+        #expect(
+            try outlined(polygons, options: RegionFile(path: "/f.json"))?.get() == RegionSet([region(1, 2, 30, 40)]))
+    }
+
+    @Test(arguments: ["null", "[]", "[[]]", "[[1, 2]]", "[[1, 1, 5, 5, 9, 9]]", "[[0.1, 0.1, 0.4, 0.1, 0.3, 0.4]]"])
+    func `an annotation whose outline encloses nothing has its box`(segmentation: String) throws {
+        let set = try outlined(segmentation, options: RegionFile(path: "/f.json", shape: .outline))?.get()
+        #expect(set == RegionSet([region(1, 2, 30, 40)]))
+    }
+
+    /// Five columns of three pixels: all but the first and the last are white, but for a hole.
+    @Test func `a mask becomes the lines around its pixels, and around its holes`() throws {
+        let set = try outlined(#"{"size": [3, 5], "counts": [3, 4, 1, 4, 3]}"#)?.get()
+        #expect(set?.size == PictureSize(width: 5, height: 3))
+        #expect(
+            set?.outlines == [
+                RegionOutline(rings: [[1, 3, 1, 0, 4, 0, 4, 3], [2, 1, 2, 2, 3, 2, 3, 1]], grow: 0.3)
+            ])
+        #expect(try outlined(#"{"size": [3, 5], "counts": "34102"}"#)?.get() == set)
+    }
+
+    @Test(arguments: [
+        ("3", "has a 'segmentation' in annotation 1 of this picture that is no outline; correct it"),
+        ("[1, 2, 3, 4, 5, 6]", "has a polygon in annotation 1 of this picture that is not [x, y, x, y, …]; correct it"),
+        ("[[1, 2, 3]]", "has a polygon in annotation 1 of this picture that is not [x, y, x, y, …]; correct it"),
+        (
+            #"[[1, 2, "3", 4, 5, 6]]"#,
+            "has a polygon in annotation 1 of this picture that is not [x, y, x, y, …]; correct it"
+        ),
+        (
+            "[[1, 2, 1e300, 4, 5, 6]]",
+            "has a polygon in annotation 1 of this picture that is not [x, y, x, y, …]; correct it"
+        ),
+        ("{}", "has a mask in annotation 1 of this picture that has no 'size' of a picture; correct it"),
+        (
+            #"{"size": [2, 2000000000000], "counts": [1]}"#,
+            "has a mask in annotation 1 of this picture that has no 'size' of a picture; correct it"
+        ),
+        (
+            #"{"size": [2, 2], "counts": [1, 2]}"#,
+            "has a mask in annotation 1 of this picture that has 'counts' that do not fill its 'size'; correct it"
+        ),
+        (
+            #"{"size": [2, 2], "counts": [1, 9000000000000000000]}"#,
+            "has a mask in annotation 1 of this picture that has 'counts' beyond its 'size'; correct it"
+        ),
+        (
+            #"{"size": [2, 2], "counts": [5, -1]}"#,
+            "has a mask in annotation 1 of this picture that has 'counts' beyond its 'size'; correct it"
+        ),
+        (
+            #"{"size": [2, 2], "counts": [1.5, 2.5]}"#,
+            "has a mask in annotation 1 of this picture that has 'counts' that are no lengths of runs; correct it"
+        ),
+        (
+            #"{"size": [2, 2], "counts": "oooooooooo"}"#,
+            "has a mask in annotation 1 of this picture that has 'counts' that are no lengths of runs; correct it"
+        ),
+    ])
+    func `a wrong outline costs its picture`(segmentation: String, words: String) throws {
+        #expect(failure(try outlined(segmentation)) == words)
+    }
+
+    @Test func `a mask of another size than its picture is refused`() throws {
+        #expect(
+            failure(try outlined(#"{"size": [2, 3], "counts": [0, 6]}"#, size: #", "width": 4, "height": 2"#))
+                == "has a mask in annotation 1 of this picture of 3 × 2 pixels, and says that the picture has 4 × 2; export the file again"
+        )
+    }
+
+    @Test func `one picture has at most 100,000 corners`() throws {
+        let words = "has outlines of more than 100000 corners; use a mask for this picture"
+        let ring = (0...100_000).map { "\($0), \($0 % 7)" }.joined(separator: ",")
+        #expect(failure(try outlined("[[\(ring)]]")) == words)
+        let counts = Array(repeating: "1", count: 500_000).joined(separator: ",")
+        #expect(failure(try outlined(#"{"size": [1000, 500], "counts": [\#(counts)]}"#)) == words)
     }
 }

@@ -223,12 +223,38 @@ struct PluginFilterTests {
         }
     }
 
+    @Test func `what a failed call wrote is in no later output`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=stumbling"])
+        let picture = Pattern.noise.picture(rect, .rgb)
+        #expect(throws: FilterError.self) { try filter.render(picture) }
+        let result = try filter.render(picture)  // without the fourth row
+        let left = PixelRect(x: rect.x, y: rect.y + 3, width: rect.width, height: 1)
+        #expect(result.cropped(to: left).doubles.allSatisfy { $0 == 0 })
+        #expect(!picture.cropped(to: left).doubles.allSatisfy { $0 == 0 })
+    }
+
     @Test func `a call gets many rows, however wide the picture is`() throws {
         let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=counting"])
         let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 20000, height: 64), .gray, .f32)
         let result = try filter.render(picture)
         let rest = PixelRect(x: 0, y: 1, width: 20000, height: 63)  // each call leaves its mark in its first row
         #expect(result.cropped(to: rest) == picture.cropped(to: rest))
+        let marks = zip(result.doubles, picture.doubles).count { $0 != $1 }
+        #expect(marks > 10, "a call gets \(20000 / max(1, marks)) columns, which do not fit the cache")
+    }
+
+    @Test(arguments: SampleFormat.allCases, PixelLayout.allCases)
+    func `a wide and a tall picture get every pixel of a point plugin once`(
+        format: SampleFormat, layout: PixelLayout
+    ) throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=none"])
+        for rect in [
+            PixelRect(x: -7, y: 3, width: 5003, height: 131), PixelRect(x: 5, y: -9, width: 1, height: 200_003),
+            PixelRect(x: 0, y: 0, width: 200_003, height: 1),
+        ] {
+            let picture = Pattern.noise.picture(rect, layout, format, alpha: .opaque)
+            #expect(try filter.render(picture) == picture, "\(rect)")
+        }
     }
 
     @Test(arguments: SampleFormat.allCases, [PixelLayout.grayAlpha, .rgba])

@@ -54,6 +54,7 @@ import Testing
         #expect(
             CompletionWords.keys(from: "save") == [
                 "save.metadata=", "save.background=", "save.dither=", "save.precision=", "save.depth=",
+                "save.color=", "save.intent=", "save.black_point=",
                 "save.set.copyright=", "save.set.creator=", "save.set.title=", "save.set.description=",
                 "save.set.credit=",
                 "save.set.keywords=",

@@ -120,7 +120,8 @@ import Testing
             "workers": "3", "memory": "2G", "scratch": "/s", "state_dir": "/t", "nice": "5", "ionice": "idle",
             "silence": "1m", "reduce_transparency": "true", "plugins": "pinned-only", "plugin_folders": "/p",
             "sandbox": "require", "sandbox_read": "/f",
-            "worker_environment": "A", "worker": "/w", "engine": "slurm", "server": "/run/penumbra/web.sock",
+            "worker_environment": "A", "worker": "/w", "ffmpeg": "/f", "engine": "slurm",
+            "server": "/run/penumbra/web.sock",
             "plugin_pins": "libA.so:\(String(repeating: "a", count: 64))",
         ]
         for setting in SettingKey.all {
@@ -231,7 +232,8 @@ extension Settings {
         [
             workers.origin, memory.origin, scratch.origin, stateFolder.origin, nice.origin, ionice.origin,
             silence.origin, reduceTransparency.origin, plugins.origin, pluginFolders.origin, pluginPins.origin,
-            sandbox.origin, sandboxRead.origin, workerEnvironment.origin, worker.origin, engine.origin, server.origin,
+            sandbox.origin, sandboxRead.origin, workerEnvironment.origin, worker.origin, ffmpeg.origin, engine.origin,
+            server.origin,
         ]
     }
 }

@@ -20,7 +20,7 @@ import Testing
             ])
         #expect(
             SandboxText.exception(from: whole)
-                == "note  sandbox: the workers of jobs with Deep Zoom outputs also create files in folders of their run, and read the folders of their outputs"
+                == "note  sandbox: the workers of jobs with Deep Zoom or IIIF outputs also create files in folders of their run, and read the folders of their outputs"
         )
     }
 

@@ -343,6 +343,139 @@ struct AnimationTests {
         }
     }
 
+    // MARK: There and back, and held
+
+    /// The film's frames, each with the coordinates of the picture.
+    private func frames(_ chain: Chain, _ picture: AnyRaster) throws -> [AnyRaster] {
+        let film = try render(chain, picture)
+        return (0..<chain.frames).map { frame in
+            let height = picture.rect.height
+            return film.cropped(to: picture.rect.translated(x: 0, y: frame * height))
+                .translated(x: 0, y: -frame * height)
+        }
+    }
+
+    private static let move: [String: ParameterValue] = [
+        "path": path, "picture": .picture(PictureReference(path: "/a.png")), "duration": .number(0.1),
+        "fps": .number(30), "radius": .number(5), "curve": .word("linear"),
+    ]
+
+    @Test func `the way back has the frames of the way there, with the blur of the same speed`() throws {
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
+        let back: [String: ParameterValue] = ["there_and_back": .boolean(true), "repeat": .integer(1)]
+        let fade = try frames(
+            chain("crossfade", Self.fade.merging(back) { $1 }, after: Self.faded), picture)
+        #expect(fade.count == 7)
+        for frame in 0..<3 { #expect(fade[frame].hasSameBytes(as: fade[6 - frame]), "\(frame)") }
+        // An object that moves evenly is blurred alike in both directions, but at the ends.
+        let moves = try frames(chain("move", Self.move.merging(back) { $1 }, layer: Self.layers[0]), picture)
+        #expect(moves.count == 7)
+        for frame in 1..<3 { #expect(moves[frame].hasSameBytes(as: moves[6 - frame]), "\(frame)") }
+        let there = try frames(chain("move", Self.move, layer: Self.layers[0]), picture)
+        for frame in 0..<4 { #expect(moves[frame].hasSameBytes(as: there[frame]), "\(frame)") }
+        #expect(!moves[0].hasSameBytes(as: moves[6]))
+    }
+
+    @Test(arguments: [false, true])
+    func `a held picture rests, and the frames around it stay as they are`(shutter: Bool) throws {
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
+        let values = Self.move.merging(["shutter": .boolean(shutter)]) { $1 }
+        let hold = ParameterValue.numbers(["first": 1, "last": 1])
+        let held = try frames(
+            chain("move", values.merging(["hold": hold]) { $1 }, layer: Self.layers[0]), picture)
+        let plain = try frames(chain("move", values, layer: Self.layers[0]), picture)
+        for frame in 1..<3 { #expect(held[frame].hasSameBytes(as: plain[frame]), "\(frame)") }
+        #expect(!held[3].hasSameBytes(as: plain[3]))
+        for (frame, point) in [
+            (0, Point(x: .pixels(-1), y: .pixels(-1))), (3, Point(x: .pixels(29.5), y: .percent(40))),
+        ] {
+            let overlay = FilterInvocation(
+                filter: "overlay",
+                values: [
+                    "x": .length(point.x), "y": .length(point.y),
+                    "picture": .picture(PictureReference(path: "/a.png")),
+                ])
+            let pictures = PictureSource(
+                picture: { _, _ in GrayPicture(width: 1, height: 1) }, layer: { _, _ in Layer(Self.layers[0]) })
+            let still = try Chain([overlay], registry: FilterRegistry(BuiltInFilters.all, pictures: pictures))
+            // The mean of equal pictures is rounded once more.
+            let rest = try render(still, picture)
+            #expect(zip(held[frame].doubles, rest.doubles).allSatisfy { abs($0 - $1) <= (shutter ? 1 : 0) }, "\(frame)")
+        }
+    }
+
+    // MARK: Several animations
+
+    /// Animations of two layers: `/a.png` and `/b.png`.
+    private func chain(_ animations: [FilterInvocation], frame: Int? = nil, after filters: [FilterInvocation] = [])
+        throws -> Chain
+    {
+        let pictures = PictureSource(
+            picture: { _, _ in GrayPicture(width: 1, height: 1) },
+            layer: { reference, _ in Layer(Self.layers[reference.path == "/a.png" ? 0 : 1]) })
+        let all = filters + animations
+        return try Chain(
+            frame.map { all.showing(frame: $0) } ?? all,
+            registry: FilterRegistry(BuiltInFilters.all, pictures: pictures))
+    }
+
+    private static func moving(_ values: [String: ParameterValue]) -> FilterInvocation {
+        FilterInvocation(filter: "move", values: move.merging(values) { $1 })
+    }
+
+    private static let second = PictureReference(path: "/b.png")
+
+    @Test func `each of several pictures has its own way and time, and the later one lies above`() throws {
+        let picture = Pattern.noise.picture(Self.rect, .rgba, .u8)
+        let down = ParameterValue.path([
+            Point(x: .pixels(4), y: .pixels(-3)), Point(x: .pixels(9), y: .pixels(20)),
+        ])
+        let late = Self.moving([
+            "picture": .picture(Self.second), "path": down, "delay": .number(0.1), "duration": .number(0.2),
+            "curve": .word("ease-out"),
+        ])
+        let film = try frames(chain([Self.moving([:]), late]), picture)
+        #expect(film.count == 10)
+        let first = try frames(chain([Self.moving([:])]), picture)
+        let own = late.values.merging(["delay": .number(0)]) { $1 }
+        for frame in 0..<10 {
+            // The first one has arrived after 3 frames, and rests. The second one begins then.
+            let below =
+                frame < 4
+                ? first[frame]
+                : try render(chain([Self.moving(["hold": .numbers(["first": 0, "last": 9])])], frame: 3), picture)
+            let above = FilterInvocation(filter: "move", values: own)
+            let expected = try render(chain([above], frame: max(0, frame - 3)), below)
+            #expect(film[frame].hasSameBytes(as: expected), "\(frame)")
+        }
+    }
+
+    @Test func `a picture may move over a fade`() throws {
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
+        let fade = FilterInvocation(filter: "crossfade", values: Self.fade)
+        let film = try frames(chain([fade, Self.moving([:])], after: Self.faded), picture)
+        let faded = try frames(chain([fade], after: Self.faded), picture)
+        for frame in 0..<4 {
+            let expected = try render(chain([Self.moving([:])], frame: frame), faded[frame])
+            #expect(film[frame].hasSameBytes(as: expected), "\(frame)")
+        }
+    }
+
+    @Test func `the last one's frame is shown of all, and must be there`() throws {
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
+        let long = Self.moving(["duration": .number(0.3), "picture": .picture(Self.second)])
+        let film = try frames(chain([Self.moving([:]), long]), picture)
+        #expect(film.count == 10)
+        #expect(try render(chain([Self.moving([:]), long], frame: 7), picture).hasSameBytes(as: film[7]))
+        let last = Self.moving(["frame": .word("last")])
+        #expect(
+            try render(chain([long, last]), picture).hasSameBytes(
+                as: frames(chain([long, Self.moving([:])]), picture)[9]))
+        #expect(throws: FilterError(filter: "move", problem: .failed(reason: "there is no frame 11 of 10"))) {
+            try chain([Self.moving([:]), long], frame: 10)
+        }
+    }
+
     // MARK: All frames in one
 
     private func films() throws -> [Chain] {
@@ -356,6 +489,14 @@ struct AnimationTests {
             try chain("move", move, after: [.gaussian(1)], layer: Self.layers[0]),
             try chain(
                 "move", move.merging(["shutter": .boolean(true)]) { $1 }, layer: Self.layers[1]),
+            try chain(
+                [
+                    FilterInvocation(filter: "crossfade", values: Self.fade),
+                    Self.moving(["there_and_back": .boolean(true)]),
+                    Self.moving([
+                        "picture": .picture(Self.second), "delay": .number(0.1), "there_and_back": .boolean(true),
+                    ]),
+                ], after: [.gaussian(1)] + Self.faded),
         ]
     }
 

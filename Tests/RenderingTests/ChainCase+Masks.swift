@@ -26,9 +26,12 @@ extension ChainCase {
         [
             masked("gaussian", ["radius": .number(4)]), masked("gaussian", ["radius": .number(0.8)]),
             masked("box", ["radius": .number(3)]), masked("disc", ["radius": .number(2.4)]),
+            masked("lens-blur", ["radius": .number(3), "depth": mask]),
             masked("sharpen", ["radius": .number(1.5)]), masked("median", ["radius": .integer(2)]),
             masked("motion", ["radius": .number(9), "angle": .number(30)]), masked("zoom", ["amount": .number(30)]),
             masked("spin", ["angle": .number(25)]), masked("bilateral", ["radius": .number(1.5)]),
+            masked("guided", ["radius": .integer(4)]),
+            masked("non-local-means", ["patch": .integer(1), "search": .integer(2)]),
             masked("material", ["radius": .number(3)]),
             masked("levels", ["gamma": .number(1.7), "black": .number(12)], light: [:]),
             masked(
@@ -36,12 +39,18 @@ extension ChainCase {
                 light: [:]),
             masked("clarity", ["amount": .number(90), "radius": .number(2)], light: [:]),
             masked("hue", ["angle": .number(70)], light: [:]), masked("lut", ["file": mask], light: [:]),
+            masked("tone-map", ["curve": .word("reinhard"), "exposure": .number(1)], light: [:]),
             masked(
                 "white-balance", ["neutral": .color(red: 200, green: 170, blue: 120, alpha: 255)], light: [:]),
         ].flatMap(\.self) + [
             ChainCase(
                 "variable in regions with soft borders",
-                [.variable(5, "linear", ["within": regions, "feather": .number(2), "inverted": .boolean(true)])])
+                [.variable(5, "linear", ["within": regions, "feather": .number(2), "inverted": .boolean(true)])]),
+            ChainCase("gaussian in outlines", [.gaussian(4, ["within": outlines(grow: 0)])]),
+            ChainCase("gaussian in grown outlines", [.gaussian(4, ["within": outlines(grow: 2.3)])]),
+            ChainCase(
+                "gaussian in outlines with soft borders",
+                [.gaussian(2, ["within": outlines(grow: 0), "feather": .number(1.6)])]),
         ]
 
     static let mask = ParameterValue.picture(PictureReference(path: "/mask.png"))
@@ -54,6 +63,18 @@ extension ChainCase {
             Region(x: .percent(25), y: .percent(20), width: .pixels(9.25), height: .percent(50)),
             Region(x: .percent(80), y: .percent(75), width: .percent(15), height: .percent(20)),
         ]))
+
+    /// One with a hole, and one that leaves the picture.
+    private static func outlines(grow: Double) -> ParameterValue {
+        .regions(
+            RegionSet(
+                [Region(x: .percent(80), y: .percent(75), width: .percent(15), height: .percent(20))],
+                outlines: [
+                    RegionOutline(
+                        rings: [[4, 5, 40.5, 9, 33, 44, 8.25, 30], [14, 15, 20, 28, 26, 17]], grow: grow),
+                    RegionOutline(rings: [[30, -20, 300, 12.75, 41, 35]], grow: grow),
+                ]))
+    }
 
     /// - Parameter light: for filters that have this parameter.
     private static func masked(

@@ -15,6 +15,16 @@ extension ChainCase {
                 ChainCase(
                     "bilateral 2.3 \(edge)",
                     [FilterInvocation(filter: "bilateral", values: values.merging(["radius": .number(2.3)]) { $1 })]),
+                ChainCase(
+                    "guided 3 \(edge)",
+                    [FilterInvocation(filter: "guided", values: values.merging(["radius": .integer(3)]) { $1 })]),
+                ChainCase(
+                    "non-local means \(edge)",
+                    [
+                        FilterInvocation(
+                            filter: "non-local-means",
+                            values: values.merging(["patch": .integer(1), "search": .integer(3)]) { $1 })
+                    ]),
             ]
         } + [
             ChainCase("spin 50° expand", [.spin(50, expand)]),

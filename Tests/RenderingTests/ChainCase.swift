@@ -36,9 +36,16 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("motion 12 at 200° expand", [.motion(12, 200, expand)]),
             ChainCase("box 4.5 expand", [.family("box", .number(4.5), expand)]),
             ChainCase("disc 3.2 expand", [.family("disc", .number(3.2), expand)]),
+            ChainCase("lens-blur 3.2 expand", [.family("lens-blur", .number(3.2), expand)]),
+            ChainCase(
+                "lens-blur 4 with depths, expand",
+                [.family("lens-blur", .number(4), expand.merging(["depth": mask]) { $1 })]),
             ChainCase("sharpen 1.5 expand", [.family("sharpen", .number(1.5), expand)]),
             ChainCase("median 2 expand", [.family("median", .integer(2), expand)]),
             ChainCase("variable 4 expand", [.variable(4, "linear", expand)]),
+            ChainCase(
+                "variable 4 with a hard border, expand",
+                [.variable(4, "linear", expand.merging(["falloff": .length(.pixels(0))]) { $1 })]),
             ChainCase("levels", [FilterInvocation(filter: "levels", values: ["gamma": .number(0.6)])]),
             ChainCase("hue", [FilterInvocation(filter: "hue", values: ["angle": .number(-100)])]),
             ChainCase(
@@ -51,6 +58,7 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
                 "clarity",
                 [FilterInvocation(filter: "clarity", values: ["amount": .number(-50), "radius": .number(6)])]),
             ChainCase("lut", [FilterInvocation(filter: "lut", values: ["file": mask])]),
+            ChainCase("tone-map", [FilterInvocation(filter: "tone-map", values: ["exposure": .number(2)])]),
             ChainCase(
                 "white balance",
                 [
@@ -80,6 +88,15 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
                 "box {9.3, 4} within a pill \(edge)", [.family("box", .pair(x: 9.3, y: 4), values(["within": pill]))]),
             ChainCase("disc 1.4 within a pill \(edge)", [.family("disc", .number(1.4), values(["within": pill]))]),
             ChainCase("disc 7 \(edge)", [.family("disc", .number(7), values())]),
+            ChainCase(
+                "lens-blur 6 with a gain \(edge)",
+                [.family("lens-blur", .number(6), values(["gain": .number(4), "blades": .integer(7)]))]),
+            ChainCase(
+                "lens-blur 9 with depths \(edge)",
+                [.family("lens-blur", .number(9), values(["depth": mask, "gain": .number(3)]))]),
+            ChainCase(
+                "lens-blur 5 with depths, within a pill \(edge)",
+                [.family("lens-blur", .number(5), values(["depth": mask, "shape": mask, "within": pill]))]),
             ChainCase("sharpen 1 \(edge)", [.family("sharpen", .number(1), values())]),
             ChainCase(
                 "sharpen 6 in light, within a pill \(edge)",
@@ -87,6 +104,9 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("median 1 \(edge)", [.family("median", .integer(1), values())]),
             ChainCase("median 4 within a pill \(edge)", [.family("median", .integer(4), values(["within": pill]))]),
             ChainCase("variable 7 \(edge)", [.variable(7, "tilt", values())]),
+            ChainCase(
+                "variable 7 with a hard border \(edge)",
+                [.variable(7, "linear", values(["falloff": .length(.pixels(0))]))]),
             ChainCase("variable 3 linear \(edge)", [.variable(3, "radial", values(["light": .word("linear")]))]),
             ChainCase(
                 "material within a pill \(edge)",
@@ -127,6 +147,23 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
         ChainCase("larger", [.resize("150%"), .gaussian(2)]),
         ChainCase("smaller by a box", [.gaussian(1), .resize("17x", ["kernel": .word("box")])]),
         ChainCase("blurred, halved, blurred", [.gaussian(4), .resize("50%"), .motion(6, 30), .gaussian(3)]),
+        ChainCase(
+            "thumbnail around a focal point",
+            [
+                .thumbnail(
+                    "17x23", ["fit": .word("cover"), "focus_x": .length(.percent(90)), "focus_y": .length(.pixels(3))])
+            ]),
+        ChainCase(
+            "crop around a focal point",
+            [
+                .gaussian(2),
+                FilterInvocation(
+                    filter: "crop",
+                    values: [
+                        "focus_x": .length(.percent(30)), "width": .length(.pixels(20)),
+                        "height": .length(.percent(60)),
+                    ]),
+            ]),
         ChainCase("crop", [.crop(x: 5, y: 7, width: 20, height: 30), .gaussian(3)]),
         ChainCase("expand, then crop", [.gaussian(3, expand), .crop(x: -4, y: 2, width: 30, height: 9)]),
         ChainCase("flip", [.gaussian(2), flip("horizontal")]),

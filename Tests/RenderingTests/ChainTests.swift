@@ -62,10 +62,33 @@ struct ChainTests {
         }
         #expect(
             error?.description
-                == "unknown filter 'sepia'; there are backdrop, bilateral, box, clarity, crop, crossfade, disc, flatten, "
-                + "flip, gaussian, hue, levels, lut, material, median, motion, move, overlay, perspective, resize, rotate, "
-                + "shadows-highlights, sharpen, spin, straighten, thumbnail, variable, white-balance, zoom"
+                == "unknown filter 'sepia'; there are backdrop, bilateral, box, clarity, crop, crossfade, deskew, "
+                + "disc, flatten, flip, gaussian, guided, hue, lens-blur, levels, lut, material, median, motion, "
+                + "move, non-local-means, overlay, perspective, resize, rotate, run, shadows-highlights, sharpen, "
+                + "spin, straighten, text, thumbnail, tone-map, trim, variable, white-balance, zoom"
         )
+    }
+
+    @Test func `measurements are those of the first filters`() throws {
+        let (trim, blur) = (
+            FilterInvocation(filter: "trim", values: [:], measures: .part), FilterInvocation.gaussian(2)
+        )
+        let part = PixelRect(x: 3, y: 4, width: 5, height: 6)
+        let chain = try Chain([trim, blur], registry: .builtIn, measurements: [.part(part)])
+        #expect(chain.plan(input: rect, layout: .rgb).output == part)
+        let whole = try Chain([trim, .thumbnail("9")], registry: .builtIn, measurements: [.part(nil)])
+        #expect(
+            whole.shrinkOnLoad(width: 900, height: 900) == 8,
+            "nothing is trimmed, and the thumbnail is the first filter")
+        for (filters, measurements) in [([trim], []), ([blur, trim], [.part(part)])]
+            as [([FilterInvocation], [Measurement])]
+        {
+            let error = #expect(throws: FilterError.self) {
+                try Chain(filters, registry: .builtIn, measurements: measurements)
+            }
+            #expect(
+                error?.description == "trim: measures the picture as it is in its file, and must be the first filter")
+        }
     }
 
     @Test func `a canvas gives the same pixels as memory`() throws {

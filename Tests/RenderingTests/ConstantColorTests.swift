@@ -62,9 +62,18 @@ struct ConstantColorTests {
         ChainCase("motion 9", [.motion(9, 25)]),
         ChainCase("box 3.4", [.family("box", .number(3.4))]),
         ChainCase("disc 4", [.family("disc", .number(4))]),
+        ChainCase("lens-blur 4", [.family("lens-blur", .number(4), ["blades": .integer(5)])]),
+        ChainCase("lens-blur 5 with depths", [.family("lens-blur", .number(5), ["depth": ChainCase.mask])]),
         ChainCase("median 2", [.family("median", .integer(2))]),
         ChainCase("bilateral 2", [.family("bilateral", .number(2))]),
+        ChainCase("guided 2", [.family("guided", .integer(2))]),
+        ChainCase("guided 9 under a mask", [.family("guided", .integer(9), ["mask": ChainCase.mask])]),
+        ChainCase(
+            "non-local means",
+            [FilterInvocation(filter: "non-local-means", values: ["patch": .integer(1), "search": .integer(3)])]),
         ChainCase("variable 6", [.variable(6, "linear")]),
+        ChainCase(
+            "variable 6 with a hard border", [.variable(6, "linear", ["falloff": .length(.pixels(0))])]),
         ChainCase("zoom 40", [.zoom(40)]),
         ChainCase("zoom -180", [.zoom(-180)]),
         ChainCase("zoom 200 off the centre", [.zoom(200, ["x": .length(.percent(0)), "y": .length(.pixels(2.5))])]),

@@ -60,6 +60,7 @@ struct PlacesTests {
         filter("gaussian", within.merging(["radius": .number(1.5)]) { $1 }),
         filter("box", within.merging(["radius": .number(2)]) { $1 }),
         filter("disc", within.merging(["radius": .number(2)]) { $1 }),
+        filter("lens-blur", ["depth": .picture(PictureReference(path: "/mask.png")), "radius": .number(2)]),
         filter("median", within.merging(["radius": .integer(2)]) { $1 }),
         filter("bilateral", within.merging(["radius": .number(1)]) { $1 }),
         filter("sharpen", within.merging(["radius": .number(1)]) { $1 }),

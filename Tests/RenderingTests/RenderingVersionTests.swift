@@ -139,11 +139,14 @@ struct RenderingVersionTests {
             ])
     }
 
-    @Test func `bilateral, rendering version 2`() throws {
+    @Test func `bilateral, rendering version 3`() throws {
         let bilateral = FilterInvocation(filter: "bilateral", values: ["radius": .number(2.5)])
         #expect(try digest(bilateral, .rgb, .u8) == "4e6807a4b0a1e0b61b286dcf604cc38a")
         #expect(try digest(bilateral, .rgba, .u16) == "c8e47fd387d1e473e8cfbf71e45b085c")
         #expect(try digest(bilateral, .grayAlpha, .f32) == "1189203b1bf88225bba1d014217925ee")
+        let grid = FilterInvocation(filter: "bilateral", values: ["radius": .number(5)])
+        #expect(try digest(grid, .gray, .u8) == "79ef0fff82c6590b254f81c342b15588")
+        #expect(try digest(grid, .gray, .u16) == "675bc7b1cd77843b87a78d8df4476e5c")
     }
 
     @Test func `variable, rendering version 3`() throws {
@@ -157,14 +160,35 @@ struct RenderingVersionTests {
             filter: "variable",
             values: ["radius": .number(9), "mask": .picture(PictureReference(path: "/mask.png"))])
         for (layout, format, digest) in [
-            (PixelLayout.rgb, SampleFormat.u8, "103006f273a5fa140458b45ca51aa48c"),
-            (.rgba, .u16, "88203e5244a854252c03c7bb7c1fdda0"),
+            (PixelLayout.rgb, SampleFormat.u8, "a093a43f35ef0b417fad5c51f34e9f63"),
+            (.rgba, .u16, "18edb90c4ddac97a8490942d544d32c1"),
         ] {
             let chain = try Chain([invocation], registry: registry)
             let picture = Pattern.noise.picture(Self.rect, layout, format)
             let result = try chain.render(Self.rect, from: picture)
             #expect(result.withBytes { Digest(of: $0) }.description == digest)
         }
+    }
+
+    @Test func `lens-blur, rendering version 1`() throws {
+        func lens(_ values: [String: ParameterValue]) -> FilterInvocation {
+            FilterInvocation(filter: "lens-blur", values: values.merging(["radius": .number(7)]) { $1 })
+        }
+        let digests = try [
+            digest(lens([:]), .rgb, .u8),
+            digest(lens(["blades": .integer(5), "curvature": .number(30), "gain": .number(4)]), .rgba, .u16),
+        ]
+        #expect(digests == ["53ce10296359615ac9ed755c972272c2", "02c089af64e6e5773d610223c2c06ce2"])
+        var depth = GrayPicture(width: Self.rect.width, height: Self.rect.height)
+        depth.paste(Pattern.photograph.picture(Self.rect, .gray, .u8, seed: 2))
+        let registry = FilterRegistry(
+            BuiltInFilters.all,
+            pictures: PictureSource(
+                picture: { [depth] _, _ in depth }, layer: { _, _ in throw UnreadableLayer() }))
+        let layered = lens(["depth": .picture(PictureReference(path: "/depth.png")), "gain": .number(3)])
+        let chain = try Chain([layered], registry: registry)
+        let result = try chain.render(Self.rect, from: Pattern.noise.picture(Self.rect, .rgb, .u8))
+        #expect(result.withBytes { Digest(of: $0) }.description == "54bdf337698e8628e5ae4248dba7089e")
     }
 
     @Test(arguments: [
@@ -184,6 +208,10 @@ struct RenderingVersionTests {
         (
             "clarity", ["amount": .number(80), "radius": .number(4)],
             ["055580915a853605528a75bbdc6d6ae9", "ce53747f7d4af93136023d36372e3f76"]
+        ),
+        (
+            "tone-map", ["exposure": .number(2), "peak": .number(900)],
+            ["374966f85f33b3af1c802b6743a0d1f5", "78806301379974df07b3a7d486e0164f"]
         ),
     ])
     func `colours, rendering version 1`(filter: String, values: [String: ParameterValue], digests: [String]) throws {
@@ -208,6 +236,6 @@ struct RenderingVersionTests {
                 FilterInvocation(
                     filter: "perspective", values: ["corners": .path(corners), "kernel": .word("lanczos3")])),
         ]
-        #expect(digests == ["e4a1c5141e9acd4f720415d956be5cdf", "7964ccc77e5c0e66cbfd8c5001629eec"])
+        #expect(digests == ["09ed278d896c7832865f27b53fdb94dc", "b4c0d8c46a1b4990a32bca976c861a76"])
     }
 }

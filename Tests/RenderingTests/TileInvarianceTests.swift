@@ -1,5 +1,6 @@
 import Catalogs
 import Geometry
+import JobModel
 import Raster
 import Rendering
 import TestSupport
@@ -58,6 +59,32 @@ struct TileInvarianceTests {
             for tile in [inside, beside] where !tile.isEmpty {
                 #expect(try chain.render(tile, from: picture).hasSameBytes(as: whole.cropped(to: tile)), "\(tile)")
             }
+        }
+    }
+
+    /// In a tile, all pixels of these rows are opaque. In the whole picture, some are not.
+    @Test(arguments: [0.5, 1.1, 1.4, 1.6, 1.8, 2.2, 2.3, 2.6, 4, 6], [1.0, 5, 10])
+    func `sharpened pixels do not depend on what else their rows have`(radius: Double, amount: Double) throws {
+        let picture = Self.opaqueButForAHole(PixelRect(x: 0, y: 0, width: 170, height: 120))
+        let tile = PixelRect(x: 80, y: 80, width: 61, height: 33)
+        for threshold in [0.0, 2] {
+            let sharpen = FilterInvocation.family(
+                "sharpen", .number(radius), ["amount": .number(amount), "threshold": .number(threshold)])
+            let chain = try Chain([sharpen], registry: .builtIn)
+            let whole = try chain.render(picture.rect, from: picture)
+            #expect(try chain.render(tile, from: picture).hasSameBytes(as: whole.cropped(to: tile)))
+        }
+    }
+
+    /// Wide rows are computed in parts.
+    @Test(arguments: [(PixelLayout.rgb, 45_000), (.rgba, 34_000)])
+    func `a wide picture has the bytes of its tiles if its radius varies`(layout: PixelLayout, width: Int) throws {
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: width, height: 5), layout, .u8)
+        let chain = try Chain([.variable(20, "linear")], registry: .builtIn)
+        let whole = try chain.render(picture.rect, from: picture)
+        for x in [0, 16_300, 21_800, 33_000] {
+            let tile = PixelRect(x: x, y: 0, width: 400, height: 5)
+            #expect(try chain.render(tile, from: picture).hasSameBytes(as: whole.cropped(to: tile)), "\(x)")
         }
     }
 

@@ -51,13 +51,16 @@ import TestSupport
         #expect(unnamed?.message == "no run or job is called ''\n   = 'penumbra status' lists them")
     }
 
-    @Test(arguments: ["13", "job-13"])
-    func `a number leads to the jobs of the service`(name: String) {
+    @Test(arguments: [
+        ("13", "if a service has job 13, 'penumbra queue wait 13' waits for it"),
+        ("job-13", "'penumbra queue wait 13' waits for job 13 of the service"),
+    ])
+    func `a number leads to the jobs of the service`(name: String, hint: String) {
         #expect(
             error { _ = try archive().run(name) }?.message == """
                 no run or job is called '\(name)'
                    = 'penumbra status' lists them
-                   = 'penumbra queue wait 13' waits for job 13 of the service
+                   = \(hint)
                 """)
     }
 

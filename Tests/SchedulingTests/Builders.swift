@@ -79,9 +79,11 @@ extension Scheduler {
 }
 
 extension FrameOrder {
-    static func make(_ number: Int, goal: Goal? = nil, hasSmallFile: Bool = false) -> FrameOrder {
+    static func make(_ number: Int, goal: Goal? = nil, hasSmallFile: Bool = false, formats: [String] = ["png"])
+        -> FrameOrder
+    {
         FrameOrder(
-            id: FrameID(number), input: "/jobs/\(number).png", formats: ["png"],
+            id: FrameID(number), input: "/jobs/\(number).png", formats: formats,
             goal: goal ?? .publish(outputs: ["/jobs/out/\(number).png"], probe: nil), hasSmallFile: hasSmallFile)
     }
 }

@@ -271,11 +271,48 @@ import Testing
         #expect(settings.plugins.value == .any)
         #expect(settings.pluginFolders.value == ["/srv/penumbra/plugins"])
         #expect(settings.pluginPins.value.map(\.file) == ["libHalftone.so"])
+        #expect(settings.programs.value == [NamedProgram(name: "denoise", path: "/usr/local/bin/denoise")])
         #expect(settings.slurm.value.partition == "batch")
         #expect(settings.commands.value?.submit == "/usr/local/lib/penumbra/submit")
         #expect(settings.late.value.map(\.job) == ["archive"])
         #expect(settings.service.value.schedules.map(\.name) == ["nightly", "scans"])
         #expect(settings.worker.value == "/usr/local/bin/penumbra-worker")
+    }
+
+    @Test func `programs have names and paths, and both config files add to them`() throws {
+        let (user, machine) = ("/home/ada/.config/penumbra/penumbra.yaml", "/etc/penumbra/penumbra.yaml")
+        #expect(try settings().programs.value == [])
+        let both = try settings(files: [
+            user: "programs:\n  denoise: ~/bin/denoise\n  mine: tools/mine\n",
+            machine: "programs: {denoise: /usr/bin/denoise, sharp_2: /opt/sharp/bin/sharp}\n",
+        ])
+        #expect(
+            both.programs.value == [
+                NamedProgram(name: "denoise", path: "/home/ada/bin/denoise"),
+                NamedProgram(name: "mine", path: "/home/ada/.config/penumbra/tools/mine"),
+                NamedProgram(name: "sharp_2", path: "/opt/sharp/bin/sharp"),
+            ])
+        #expect(both.programs.origin == .files([user, machine]))
+    }
+
+    @Test func `programs that are not named are refused`() throws {
+        func message(_ text: String) throws -> String? {
+            let files = ["/etc/penumbra/penumbra.yaml": text]
+            let problem = #expect(throws: Settings.LoadError.self) { try settings(files: files) }
+            return problem?.message
+        }
+        #expect(
+            try message("programs: [/usr/bin/denoise]\n") == """
+                /etc/penumbra/penumbra.yaml:1:11: error: 'programs' must be a mapping, not a list
+                1 | programs: [/usr/bin/denoise]
+                  |           ^^^^^^^^^^^^^^^^^^
+                  = write {denoise: /usr/local/bin/denoise}
+                """)
+        #expect(try message("programs: {denoise: ''}\n")?.contains("error: 'programs.denoise' is empty") == true)
+        let name = String(repeating: "a", count: 65)
+        #expect(try message("programs: {\(name): /bin/a}\n")?.contains("of a program is too long") == true)
+        let many = (1...101).map { "p\($0): /bin/a" }.joined(separator: ", ")
+        #expect(try message("programs: {\(many)}\n")?.contains("error: 'programs' has 101 programs") == true)
     }
 
     @Test func `a config file that was asked for must be there`() {

@@ -43,13 +43,58 @@ package enum ProfileBuilder {
 
     /// A CMYK profile for which black ink is white and everything else black.
     package static func invertedBlack() -> [UInt8] {
-        let identity = [1.0, 0, 0, 0, 1, 0, 0, 0, 1].flatMap(fixed)
         let ramp = (0...255).map { UInt8($0) }
         // Two points along each of four axes, black the fastest, to L, a and b.
         let grid = (0..<8).flatMap { _ -> [UInt8] in [0, 128, 128, 255, 128, 128] }
-        let table = Array("mft1".utf8) + big(UInt32(0)) + [4, 3, 2, 0] + identity
-        let data = table + [ramp, ramp, ramp, ramp].joined() + grid + [ramp, ramp, ramp].joined()
+        let data = table([ramp, ramp, ramp, ramp], grid, [ramp, ramp, ramp])
         return build("CMYK", [("A2B0", data), ("A2B1", data)], connection: "Lab ", kind: "prtr")
+    }
+
+    /// A CMYK profile for outputs. The perceptual table has black ink alone, and the other tables have cyan alone. Lightness falls
+    /// evenly with the ink.
+    ///
+    /// - Parameter darkest: the lightness of full ink, 0–100. Darker colours become full ink.
+    package static func ink(darkest: Double = 0) -> [UInt8] {
+        let ramp = (0...255).map { UInt8($0) }
+        let lightness = (0...255).map { value -> UInt8 in
+            let share = (Double(value) / 255 * 100 - darkest) / (100 - darkest)
+            return UInt8((max(0, min(1, share)) * 255).rounded())
+        }
+        // Two points along each axis, the last one the fastest: L, a and b to inks, and inks to L, a and b.
+        func inks(_ full: [UInt8]) -> [UInt8] {
+            let grid = (0..<8).flatMap { $0 < 4 ? full : [0, 0, 0, 0] }
+            return table([lightness, ramp, ramp], grid, [ramp, ramp, ramp, ramp])
+        }
+        let dark = UInt8((darkest * 2.55).rounded())
+        let colors = (0..<16).flatMap { point -> [UInt8] in [point & 0b1001 == 0 ? 255 : dark, 128, 128] }
+        let back = table([ramp, ramp, ramp, ramp], colors, [ramp, ramp, ramp])
+        let (black, cyan) = (inks([0, 0, 0, 255]), inks([255, 0, 0, 0]))
+        return build(
+            "CMYK",
+            [("A2B0", back), ("A2B1", back), ("A2B2", back), ("B2A0", black), ("B2A1", cyan), ("B2A2", cyan)],
+            connection: "Lab ", kind: "prtr")
+    }
+
+    /// An RGB profile of a scanner: colours can be read by its table, and not written.
+    package static func readOnly() -> [UInt8] {
+        let ramp = (0...255).map { UInt8($0) }
+        let grid = (0..<8).flatMap { point -> [UInt8] in [point == 7 ? 255 : 0, 128, 128] }
+        return build(
+            "RGB ", [("A2B0", table([ramp, ramp, ramp], grid, [ramp, ramp, ramp]))], connection: "Lab ", kind: "scnr")
+    }
+
+    /// A profile of another class than those of devices, such as `link`.
+    package static func rgb(kind: String) -> [UInt8] {
+        var bytes = rgb(gamma: 2)
+        bytes.replaceSubrange(12..<16, with: kind.utf8)
+        return bytes
+    }
+
+    /// A table of ICC's type `mft1` with two points along each axis.
+    private static func table(_ inputs: [[UInt8]], _ grid: [UInt8], _ outputs: [[UInt8]]) -> [UInt8] {
+        let identity = [1.0, 0, 0, 0, 1, 0, 0, 0, 1].flatMap(fixed)
+        let sizes = [UInt8(inputs.count), UInt8(outputs.count), 2, 0]
+        return Array("mft1".utf8) + big(UInt32(0)) + sizes + identity + inputs.joined() + grid + outputs.joined()
     }
 
     private static func build(

@@ -285,6 +285,116 @@ import WorkerProtocol
         }
     }
 
+    private static let trim = FilterInvocation(filter: "trim", values: [:], measures: .part)
+    private static let deskew = FilterInvocation(filter: "deskew", values: [:], measures: .angle)
+    private static let part = PixelRect(x: 5, y: 6, width: 20, height: 30)
+
+    private static func measured(
+        _ measurements: [Measurement], for filters: [FilterInvocation] = [trim, deskew]
+    ) -> MeasuredFilters {
+        MeasuredFilters(filters: filters, measurements: measurements)
+    }
+
+    private static let possible = [measured([.part(part)], for: [trim]), measured([.part(part), .angle(-1.5)])]
+
+    /// The common chain trims, and an output is straightened, too.
+    private func objection(to measured: [MeasuredFilters]?) -> String? {
+        let probe = TaskSpec.probe(
+            ProbeTask(
+                input: Self.input, chain: [Self.trim],
+                outputs: [
+                    OutputSpec(
+                        chain: [Self.deskew, FilterInvocation(filter: "gaussian", values: [:])], format: "png",
+                        save: SaveOptions()), Self.spec,
+                ], tile: .auto, tileMemory: 1, frameMemory: 1, digestsContent: false))
+        guard case .probe(var receipt) = Self.probed(extents: [Self.picture.rect, Self.picture.rect]) else { return "" }
+        receipt.measured = measured
+        return probe.objection(to: .probe(receipt))
+    }
+
+    @Test func `measurements are for the first filters of the chains, and for all of them`() {
+        #expect(objection(to: Self.possible) == nil)
+        let others = "measurements for other filters"
+        #expect(objection(to: nil) == others)
+        #expect(objection(to: []) == others)
+        #expect(objection(to: Self.possible.dropLast()) == others)
+        #expect(objection(to: Self.possible.reversed()) == others)
+        #expect(objection(to: [Self.possible[0], Self.measured([.part(Self.part)])]) == others)
+        #expect(objection(to: [Self.possible[0], Self.measured([.angle(1), .part(nil)])]) == others)
+        guard case .probe(var receipt) = Self.probed() else { return }
+        receipt.measured = Self.possible
+        #expect(Self.probe.objection(to: .probe(receipt)) == others, "nothing was to be measured")
+    }
+
+    @Test(
+        arguments: [
+            .part(PixelRect(x: 0, y: 0, width: 0, height: 3)), .part(PixelRect(x: -1, y: 0, width: 5, height: 5)),
+            .part(PixelRect(x: 90, y: 0, width: 11, height: 5)), .part(PixelRect(x: .max, y: 0, width: 1, height: 1)),
+        ] as [Measurement])
+    func `a part lies in the picture`(part: Measurement) {
+        #expect(
+            objection(to: [Self.measured([part], for: [Self.trim]), Self.possible[1]]) == "an impossible measurement")
+    }
+
+    @Test(arguments: [Double.nan, .infinity, 45.1, -46])
+    func `an angle is a small one`(angle: Double) {
+        #expect(
+            objection(to: [Self.possible[0], Self.measured([.part(nil), .angle(angle)])]) == "an impossible measurement"
+        )
+    }
+
+    @Test func `a canvas has the measurements that its tiles were planned for`() {
+        let input = InputSpec(
+            path: "/in.png", maxPixels: 1000, color: .keep,
+            measured: MeasuredPicture([Self.measured([.part(Self.part)], for: [Self.trim])], stamp: nil))
+        func task(_ input: InputSpec, _ chain: [FilterInvocation]) -> TaskSpec {
+            .canvas(
+                CanvasTask(
+                    input: input, chain: chain, output: Self.spec, canvasPath: "/s/canvas-1.1",
+                    metadataPath: "/s/metadata-1.1", expected: Self.picture))
+        }
+        func filled(_ measurements: [Measurement]?) -> TaskReceipt {
+            .canvas(
+                CanvasReceipt(
+                    canvas: CanvasReference(
+                        path: "/s/canvas-1.1", rect: Self.picture.rect, layout: .rgb, format: .u8, cells: Self.digest,
+                        measurements: measurements),
+                    metadataPath: "/s/metadata-1.1", metadataDigest: Self.digest, source: Self.file))
+        }
+        let trimmed = task(input, [Self.trim])
+        #expect(trimmed.objection(to: filled([.part(Self.part)])) == nil)
+        #expect(trimmed.objection(to: filled([.part(nil)])) == "a canvas with other measurements")
+        #expect(trimmed.objection(to: filled(nil)) == "a canvas with other measurements")
+        #expect(task(Self.input, []).objection(to: filled(nil)) == nil)
+        #expect(task(Self.input, []).objection(to: filled([.angle(1)])) == "a canvas with other measurements")
+    }
+
+    @Test func `a canvas has the metadata that texts ask for, and no other`() {
+        func canvas(_ pieces: [TextTemplate.Piece]) -> TaskSpec {
+            .canvas(
+                CanvasTask(
+                    input: Self.input,
+                    chain: [FilterInvocation(filter: "text", values: ["text": .template(TextTemplate(pieces))])],
+                    output: Self.spec, canvasPath: "/s/canvas-1.1", metadataPath: "/s/metadata-1.1",
+                    expected: Self.picture))
+        }
+        func filled(_ exif: [String: String]?) -> TaskReceipt {
+            .canvas(
+                CanvasReceipt(
+                    canvas: CanvasReference(
+                        path: "/s/canvas-1.1", rect: Self.picture.rect, layout: .rgb, format: .u8, cells: Self.digest,
+                        exif: exif), metadataPath: "/s/metadata-1.1", metadataDigest: Self.digest, source: Self.file))
+        }
+        let asking = canvas([.literal("ISO "), .exif(.iso)])
+        #expect(asking.objection(to: filled(["exif.iso": "ISO 400"])) == nil)
+        #expect(asking.objection(to: filled([:])) == nil)
+        #expect(asking.objection(to: filled(["exif.lens": "x"])) == "metadata that were not asked for")
+        #expect(
+            asking.objection(to: filled(["exif.iso": String(repeating: "x", count: 1001)])) == "a text of 1001 bytes")
+        #expect(canvas([.literal("a")]).objection(to: filled(["exif.iso": "x"])) != nil)
+        #expect(canvas([.literal("a")]).objection(to: filled(nil)) == nil)
+    }
+
     @Test func `canvases, tiles, and joined pictures are those of the task`() {
         let reference = CanvasReference(
             path: "/s/canvas-1.1", rect: Self.picture.rect, layout: .rgb, format: .u8, cells: Self.digest)

@@ -101,6 +101,16 @@ import WorkerProtocol
         }
         #expect(files(stitch("png")) == [TaskFile("/out/.a", .create)])
         #expect(files(stitch("dzi")) == [])
+        let profile = SaveOptions(color: OutputColor(.profile(PictureReference(path: "/inks/a.icc"))))
+        #expect(
+            files(
+                .stitch(
+                    StitchTask(
+                        extent: canvas.rect, layout: .rgb, format: .u8, tiles: [], metadataPath: "/m",
+                        metadataDigest: digest, output: OutputSpec(format: "tiff", save: profile),
+                        temporaryPath: "/out/.a", name: "a"))) == [
+                    TaskFile("/inks/a.icc", .read), TaskFile("/out/.a", .create),
+                ])
     }
 
     @Test func `an audit reads the input again, or the canvas`() {
@@ -124,16 +134,18 @@ import WorkerProtocol
         #expect(files(.check(task)) == [TaskFile("", .scratch), TaskFile("/out/.a", .read)])
     }
 
-    @Test func `a preview reads the pictures of all its chains`() {
+    @Test func `a preview reads the pictures of all its chains, and the font of its labels`() {
         let task = PreviewTask(
             input: input(scratch: nil), chains: [[layer("/a.png")], [layer("/b.png")]], output: output(),
             others: [output(picture: "/c.png")],
             view: PreviewTask.View(x: .percent(50), y: .percent(50), width: 10, height: 10), comparison: .side,
+            labels: PreviewTask.Labels(texts: [], font: PictureReference(path: "/font.ttf")),
             fileFormat: "png", path: "/preview.png", memory: 1)
         #expect(
             files(.preview(task)) == [
                 TaskFile("/in.png", .read), TaskFile("", .scratch), TaskFile("/a.png", .read),
-                TaskFile("/b.png", .read), TaskFile("/c.png", .read), TaskFile("/preview.png", .create),
+                TaskFile("/b.png", .read), TaskFile("/c.png", .read), TaskFile("/font.ttf", .read),
+                TaskFile("/preview.png", .create),
             ])
     }
 

@@ -126,6 +126,10 @@ static const struct call writing[] = {
 /* Decided by their arguments. */
 static const int judged[] = {
     SYS_clone, SYS_kill, SYS_tgkill, SYS_prlimit64, SYS_setrlimit, SYS_sched_setaffinity, SYS_ioctl, SYS_fcntl, SYS_prctl,
+    SYS_openat,
+#ifdef __x86_64__
+    SYS_open,
+#endif
 };
 
 enum { REFUSED = sizeof refused / sizeof *refused, WRITING = sizeof writing / sizeof *writing };
@@ -269,10 +273,13 @@ static void refuse_limits(struct program *program) {
     answer(program, SECCOMP_RET_ERRNO | EPERM);
 }
 
+enum {
+    NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
+};
+
 /* Threads, and no processes or namespaces. */
 static void allow_threads(struct program *program) {
-    const unsigned namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID
-                                | CLONE_NEWNET;
+    const unsigned namespaces = NAMESPACES;
     test(program, BPF_JEQ, SYS_clone, 0, 5);
     load(program, ARGUMENT(0));
     test(program, BPF_JSET, namespaces, 2, 0);
@@ -290,11 +297,9 @@ static int32_t enter(const struct program *program) {
     return code < 0 ? code : result(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole, 0, 0));
 }
 
-static void refuse_most(struct program *program, unsigned process) {
+/* What depends on arguments, for workers and programs alike. */
+static void refuse_by_arguments(struct program *program, unsigned process) {
     const unsigned own = 0;
-    refuse(program, refused, REFUSED);
-    allow_threads(program);
-    allow_only(program, SYS_kill, 0, &process, 1, EPERM);
     allow_only(program, SYS_tgkill, 0, &process, 1, EPERM);
     refuse_limits(program);
     allow_only(program, SYS_sched_setaffinity, 0, &own, 1, EPERM);
@@ -302,6 +307,55 @@ static void refuse_most(struct program *program, unsigned process) {
     allow_only(program, SYS_prctl, 0, allowed_prctls, COUNT(allowed_prctls), EINVAL);
     refuse_signals_of_terminals(program);
     allow_all_but(program, SYS_fcntl, 1, refused_fcntls, COUNT(refused_fcntls), EPERM);
+}
+
+/* Landlock does not judge who opens a file neither to read nor to write it: by O_PATH, or by the mode of access that is no mode. By such a
+   descriptor, a process outside of the sandbox that opens the worker's descriptors would read the file for it. */
+static void refuse_opening_unread(struct program *program, int call, int argument) {
+    test(program, BPF_JEQ, (unsigned)call, 0, 6);
+    load(program, ARGUMENT(argument));
+    test(program, BPF_JSET, O_PATH, 2, 0);
+    test(program, BPF_JSET, O_WRONLY, 0, 2);
+    test(program, BPF_JSET, O_RDWR, 0, 1);
+    answer(program, SECCOMP_RET_ERRNO | EACCES);
+    answer(program, SECCOMP_RET_ALLOW);
+}
+
+static void refuse_most(struct program *program, unsigned process) {
+    refuse(program, refused, REFUSED);
+    refuse_opening_unread(program, SYS_openat, 2);
+#ifdef __x86_64__
+    refuse_opening_unread(program, SYS_open, 1);
+#endif
+    allow_threads(program);
+    allow_only(program, SYS_kill, 0, &process, 1, EPERM);
+    refuse_by_arguments(program, process);
+}
+
+/* Calls that only programs may use. */
+static int is_for_programs(int number) {
+    return number == SYS_execve || number == SYS_execveat
+#ifdef __x86_64__
+           || number == SYS_fork || number == SYS_vfork
+#endif
+        ;
+}
+
+static void refuse_to_programs(struct program *program, unsigned process) {
+    struct call calls[REFUSED];
+    int count = 0;
+    for (int index = 0; index < REFUSED; index++)
+        if (!is_for_programs(refused[index].number)) calls[count++] = refused[index];
+    refuse(program, calls, count);
+    test(program, BPF_JEQ, SYS_clone, 0, 4);
+    load(program, ARGUMENT(0));
+    test(program, BPF_JSET, NAMESPACES, 0, 1);
+    answer(program, SECCOMP_RET_ERRNO | EPERM);
+    answer(program, SECCOMP_RET_ALLOW);
+    /* 0 is the group of the process that calls. */
+    const unsigned own[] = {0, process};
+    allow_only(program, SYS_kill, 0, own, COUNT(own), EPERM);
+    refuse_by_arguments(program, process);
 }
 
 /* The call fails if a flag of the argument is set. */
@@ -347,6 +401,7 @@ static void compile(struct program *program, enum calls_filter filter, unsigned 
     case CALLS_FILTER: refuse_most(program, process); break;
     case CALLS_FILTER_WRITING: refuse_writing(program); break;
     case CALLS_FILTER_CHANGES: refuse_changes(program); break;
+    case CALLS_FILTER_PROGRAMS: refuse_to_programs(program, process); break;
     }
     answer(program, SECCOMP_RET_ALLOW);
 }
@@ -360,6 +415,7 @@ static int32_t compile_and_enter(enum calls_filter filter) {
 int32_t calls_refuse(void) { return compile_and_enter(CALLS_FILTER); }
 int32_t calls_refuse_writing(void) { return compile_and_enter(CALLS_FILTER_WRITING); }
 int32_t calls_refuse_changes(void) { return compile_and_enter(CALLS_FILTER_CHANGES); }
+int32_t calls_refuse_to_programs(void) { return compile_and_enter(CALLS_FILTER_PROGRAMS); }
 
 int32_t calls_program(enum calls_filter filter, int32_t process, struct calls_line *lines, int32_t capacity) {
     struct program program;

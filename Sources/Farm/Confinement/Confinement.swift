@@ -114,7 +114,8 @@ package struct Confinement: Hashable, Sendable {
         guard opened >= 0 else {
             switch (-opened, place.kind) {
             case (ENOENT, .exact), (ENOTDIR, .exact): throw ConfinementError(.missing(place.path))
-            case (ENOENT, _), (ENOTDIR, _), (EACCES, .system): return
+            // What cannot be opened needs no rule.
+            case (ENOENT, _), (ENOTDIR, _), (_, .system): return
             case (ELOOP, _): throw ConfinementError(.link(place.path))
             case (let code, _): throw ConfinementError(.unusable(place.path, code: code))
             }
@@ -124,6 +125,8 @@ package struct Confinement: Hashable, Sendable {
         guard fstat(opened, &status) == 0 else { throw ConfinementError(.unusable(place.path, code: errno)) }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         let code = confinement_allow(rules, opened, isFolder ? rights : rights & rightsOfFiles)
+        // Some files of the system have no place in a hierarchy of folders, so no rule can name them.
+        if code == -EBADFD, place.kind == .system { return }
         guard code == 0 else { throw ConfinementError(.unusable(place.path, code: -code)) }
     }
 }

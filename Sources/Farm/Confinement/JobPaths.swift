@@ -23,7 +23,7 @@ package struct JobPath: Hashable, Sendable {
 }
 
 /// The fixed folders and files of a job: the parts of its patterns and templates before the first wildcard or field, the
-/// pictures of its filters, and its list of outputs.
+/// pictures of its filters, the colour profiles of its outputs, and its list of outputs.
 ///
 /// Wildcards may lead through links to other places. Only the kernel can stop that, see ``Confinement``.
 package struct JobPaths: Hashable, Sendable {
@@ -37,6 +37,10 @@ package struct JobPaths: Hashable, Sendable {
             + job.chain.flatMap(Self.pictures)
             + job.outputs.flatMap { output in
                 [Self.output(output.template, of: job)] + output.ownChain.flatMap(Self.pictures)
+                    + output.save.profilePaths.map { path in
+                        JobPath(
+                            origin: "'color' of 'save'", path: PathText.normalized(path, in: "/"), access: .read)
+                    }
             }
             + [job.index.map { ("'index'", $0) }, job.slurm?.folder.map { ("'folder' of 'slurm'", $0) }]
             .compactMap { $0 }
@@ -71,6 +75,11 @@ package struct JobPaths: Hashable, Sendable {
                 origin: "\(quoted(parameter)) of \(quoted(filter.filter))",
                 path: PathText.normalized(picture.path, in: "/"), access: .read)
         }
+            + filter.pictureTemplates.sorted { $0.key < $1.key }.map { parameter, template in
+                JobPath(
+                    origin: "\(quoted(parameter)) of \(quoted(filter.filter))", path: template.fixedFolder,
+                    access: .read)
+            }
             + [filter.regionFile].compactMap(\.self).map { file in
                 JobPath(
                     origin: "'within' of \(quoted(filter.filter))",

@@ -87,7 +87,7 @@ package struct WorkerPlaces: Hashable, Sendable {
         "maps", "status", "stat", "statm", "timers", "limits", "auxv", "cgroup", "comm", "fd", "fdinfo",
     ].map { "/proc/self/\($0)" }
 
-    private static let system = [
+    static let system = [
         // Libraries, the modules of libvips, tables of the C library.
         "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/lib", "/lib32", "/lib64",
         "/etc/alternatives",

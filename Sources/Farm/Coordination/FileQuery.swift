@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import JobModel
 package import Planning
 import SafeFiles
@@ -63,7 +64,7 @@ package enum DigestQuery {
     }
 }
 
-/// Reads the headers of picture files and of Deep Zoom folders.
+/// Reads the headers of picture files and of outputs that are folders.
 package enum HeaderQuery {
     /// Each picture's header, or why it could not be read.
     package typealias Headers = [DigestTask.File: Result<PictureHeader, FrameFailure>]
@@ -104,29 +105,44 @@ package struct PictureHeader: Hashable, Sendable {
 }
 
 extension PictureHeader {
-    /// Reads `a/a.dzi` of the Deep Zoom folder `a`: `<Size Height="400" Width="700"/>`.
+    /// Reads the file that describes the picture of a folder `a`: `a/a.dzi` with `<Size Height="400" Width="700"/>`, or
+    /// `a/info.json` with `"width": 700` and `"height": 400`.
     init(ofFolder path: String) throws(FrameFailure) {
-        let name = PathNames.last(of: path)
+        let descriptors = FolderOutput(at: path).descriptors
+        let name = PathNames.last(of: descriptors.first(where: FileSystem.exists) ?? descriptors[0])
         // A file that cannot be read is treated as an empty one.
-        let bytes = try? SafeFolder(path, trusting: .everybody).contents(
-            of: "\(name)\(DeepZoomNames.descriptorEnding)", limit: Self.largestFile)
-        let text = String(decoding: bytes ?? [], as: UTF8.self)
-        guard let width = Self.number("Width", in: text), let height = Self.number("Height", in: text) else {
-            throw FrameFailure(
-                .data, "\(path): \(name)\(DeepZoomNames.descriptorEnding) in it does not tell the picture's size")
-        }
-        self.init(width: width, height: height)
+        let bytes = (try? SafeFolder(path, trusting: .everybody).contents(of: name, limit: Self.largestFile)) ?? []
+        guard let size = name == IIIFNames.descriptorName ? Self.service(in: bytes) : Self.attributes(in: bytes),
+            [size.width, size.height].allSatisfy((1...Self.longestSide).contains)
+        else { throw FrameFailure(.data, "\(path): \(name) in it does not tell the picture's size") }
+        self.init(width: size.width, height: size.height)
     }
 
-    /// The most bytes that are read of a `.dzi`.
+    /// The most bytes that are read of a descriptor.
     private static let largestFile = 1 << 16
     /// No side of a picture is longer.
     private static let longestSide = 10_000_000
 
+    private static func attributes(in bytes: [UInt8]) -> (width: Int, height: Int)? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let width = number("Width", in: text), let height = number("Height", in: text) else { return nil }
+        return (width, height)
+    }
+
     /// The value of an attribute in digits.
     private static func number(_ attribute: String, in text: String) -> Int? {
         guard let start = text.firstRange(of: "\(attribute)=\"")?.upperBound else { return nil }
-        return Int(text[start...].prefix { $0 != "\"" }).flatMap { (1...longestSide).contains($0) ? $0 : nil }
+        return Int(text[start...].prefix { $0 != "\"" })
+    }
+
+    private static func service(in bytes: [UInt8]) -> (width: Int, height: Int)? {
+        struct Service: Decodable {
+            let width: Int
+            let height: Int
+        }
+        // A text that is no JSON of this kind does not tell the size.
+        guard let service = try? JSONDecoder().decode(Service.self, from: Data(bytes)) else { return nil }
+        return (service.width, service.height)
     }
 }
 

@@ -89,14 +89,26 @@ package final class JobRun: Sendable {
         }
         outputs = OutputGuard(
             roots: roots,
-            folders: Set(
-                targets.lazy.filter(\.isWork).flatMap(\.outputs).map { PathKey(PathText.folder(of: $0)) }),
+            folders: Self.folders(of: targets),
             inputs: targets.compactMap { $0.files.stamp?.identity })
         publishQueue = PublishQueue(
             journal: directory.journal, outputs: outputs, ledger: tracker.ledger,
             durability: plan.job.durability, calls: calls)
         state.withLock { $0.summary.frames = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
+    }
+
+    /// The folders of the outputs that may be rendered. Neighbours are mostly in one folder.
+    private static func folders(of targets: [FrameTarget]) -> Set<PathKey> {
+        var (folders, last): (Set<PathKey>, PathKey?) = ([], nil)
+        for target in targets where target.isWork {
+            for output in target.outputs {
+                let folder = PathKey(PathText.folder(of: output))
+                if folder != last { folders.insert(folder) }
+                last = folder
+            }
+        }
+        return folders
     }
 
     /// Runs until the plan ends, or something stops it.

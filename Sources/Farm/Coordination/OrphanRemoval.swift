@@ -60,7 +60,7 @@ package struct OrphanRemoval: Sendable {
             let name = PathNames.last(of: path)
             guard let found = try folder.status(of: name) else { return nil }
             if found.st_mode & S_IFMT == S_IFDIR {
-                guard DeepZoomNames(of: path).all(FileSystem.files(below: path)) else { return unremovable }
+                guard FolderOutput(at: path).holds(all: FileSystem.files(below: path)) else { return unremovable }
                 folder.removeTree(name)
             } else {
                 try folder.remove(name)

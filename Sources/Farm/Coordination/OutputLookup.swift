@@ -1,4 +1,4 @@
-import SafeFiles
+import Catalogs
 package import JobModel
 import Planning
 import SafeFiles

@@ -270,7 +270,8 @@ private struct PublishBatch {
         }
     }
 
-    /// Replaces only a folder that contains nothing but files of an output with this name.
+    /// Replaces only a folder that contains nothing but files of an output with this name. One that Penumbra published may have lost
+    /// the file that describes its picture.
     private func putFolder(
         _ temporary: String, at path: String, _ rule: ReplacementRule, _ folder: SafeFolder
     ) throws(FileError) {
@@ -281,8 +282,9 @@ private struct PublishBatch {
         try refuseChanged(path, rule, isFolder: true)
         guard rule != .nothing else { throw FileError(path: path, code: EEXIST, action: "publish") }
         guard FileSystem.isOwnFolder(path) else { throw FileError(path: path, code: ENOTDIR, action: "publish") }
-        let isOurs = FileSystem.isOutput(path) || FileSystem.isEmptyFolder(path)
-        guard isOurs, DeepZoomNames(of: path).all(FileSystem.files(below: path)) else {
+        let isPublished = if case .published = rule { true } else { false }
+        let isOurs = isPublished || FileSystem.isOutput(path) || FileSystem.isEmptyFolder(path)
+        guard isOurs, FolderOutput(at: path).holds(all: FileSystem.files(below: path)) else {
             throw FileError(path: path, code: ENOTEMPTY, action: "publish")
         }
         if folder.exchange(from, name) { return }

@@ -50,6 +50,8 @@ package struct WorkerCommand: Sendable {
     package var folders: [String] = []
     /// Files and folders that it may read in the sandbox, beside those that each worker needs.
     package var readable: [String] = []
+    /// The programs that it may run.
+    package var programs = ProgramConditions()
     /// The folder of the run's canvases and tiles, which it reads by their paths. Nil if there is none yet, or none at all.
     package var scratch: String?
     /// How its process is limited during its tasks. Nil for no limits.
@@ -137,13 +139,14 @@ extension Engine {
                 command.finish()
                 group.cancelAll()
             }
-            return await Self.answer(spec, inputs, command)
+            return await Self.answer(spec, inputs, command, limit)
         }
         return try result.get()
     }
 
     private static func answer(
-        _ spec: TaskSpec, _ inputs: AsyncStream<Input>, _ command: AsyncStream<EngineCommand>.Continuation
+        _ spec: TaskSpec, _ inputs: AsyncStream<Input>, _ command: AsyncStream<EngineCommand>.Continuation,
+        _ limit: Duration
     ) async -> Result<TaskReceipt, EngineError> {
         var worker: WorkerID?
         for await item in inputs {
@@ -152,7 +155,7 @@ extension Engine {
                 worker = ready
                 let lease = Lease(
                     id: LeaseID(1), task: TaskID(FrameID(1), .frame), attempt: 1, round: 0, worker: ready,
-                    deadline: Timestamp(.zero), timeLimit: .zero, spec: spec)
+                    deadline: Timestamp(limit), timeLimit: limit, spec: spec)
                 command.yield(.start(lease))
             case .event(.report(let sender, .finished(_, let receipt))) where sender == worker:
                 guard let objection = spec.objection(to: receipt) else { return .success(receipt) }

@@ -228,7 +228,9 @@ final class WorkerPool: Sendable {
             member.lease = lease.id
             member.orders += 1
             state.members[lease.worker] = member
-            member.sender.send(LeaseID(member.orders), lease.spec, pixelBytes: lease.pixelBytes)
+            member.sender.send(
+                LeaseID(member.orders), lease.spec, pixelBytes: lease.pixelBytes,
+                timeLimit: lease.timeLimit == .zero ? nil : lease.timeLimit)
         }
     }
 

@@ -55,6 +55,7 @@ package final class OrderSender: Sendable {
         let number: LeaseID
         let spec: TaskSpec
         let pixelBytes: Int?
+        let timeLimit: Duration?
     }
 
     private struct State {
@@ -93,8 +94,9 @@ package final class OrderSender: Sendable {
     /// - Parameters:
     ///   - number: the order's own number.
     ///   - pixelBytes: as in ``Lease``.
-    package func send(_ number: LeaseID, _ spec: TaskSpec, pixelBytes: Int? = nil) {
-        add(.send(Sending(number: number, spec: spec, pixelBytes: pixelBytes)))
+    ///   - timeLimit: the time after which the worker is killed. Nil for none.
+    package func send(_ number: LeaseID, _ spec: TaskSpec, pixelBytes: Int? = nil, timeLimit: Duration? = nil) {
+        add(.send(Sending(number: number, spec: spec, pixelBytes: pixelBytes, timeLimit: timeLimit)))
     }
 
     /// Limits the process as if it had a task without a picture. Later orders change the limits.
@@ -224,7 +226,8 @@ extension OrderSender {
             files = OpenedTaskFiles(refused: wanted)
         }
         do {
-            let message = try FrameCodec.encode(Order.start(sending.number, spec, files.sent))
+            let message = try FrameCodec.encode(
+                Order.start(sending.number, spec, files.sent, timeLimit: sending.timeLimit))
             // It was possible when the worker became ready. If it is not any more, the worker keeps its earlier limits.
             _ = limit(for: spec, pixelBytes: sending.pixelBytes, readBytes: files.readBytes)
             conditions.willSend()

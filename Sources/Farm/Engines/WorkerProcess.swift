@@ -96,6 +96,7 @@ package struct WorkerProcess: Sendable {
         values[Environment.Key(stringLiteral: SandboxMode.folderVariable)] = command.folders.joined(separator: ":")
         let readable = command.readable + [command.scratch].compactMap(\.self)
         values[Environment.Key(stringLiteral: SandboxMode.readVariable)] = readable.joined(separator: ":")
+        values[Environment.Key(stringLiteral: ProgramConditions.variable)] = try command.programs.text()
         var plugins = command.plugins
         plugins.refused = command.refusals.all
         values[Environment.Key(stringLiteral: PluginConditions.variable)] = try plugins.text()

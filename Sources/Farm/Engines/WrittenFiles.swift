@@ -24,11 +24,11 @@ struct WrittenFiles {
     func moveFolders() -> TaskFailure? {
         for folder in folders {
             guard rename(folder.source, folder.target) == 0 else { return TaskFailure(moving: folder, code: errno) }
-            if let name = DeepZoomFolder(folder).foreignName() {
+            if let name = WrittenFolder(folder).foreignName() {
                 return TaskFailure(
                     .transient,
-                    "\(folder.target): the worker put '\(VisibleText.line(name))' into it, which is no part of a Deep Zoom picture"
-                )
+                    "\(folder.target): the worker put '\(VisibleText.line(name))' into it, which is no part of a "
+                        + "\(folder.format.names.title) picture")
             }
         }
         return nil
@@ -36,24 +36,21 @@ struct WrittenFiles {
 }
 
 /// A folder that a worker has created. Code that took the worker over may have put anything into it.
-private struct DeepZoomFolder {
+private struct WrittenFolder {
     private let path: String
-    private let names: DeepZoomNames
+    private let names: any FolderNames
 
     init(_ folder: FolderMove) {
         path = folder.target
-        names = DeepZoomNames(of: folder.name)
+        names = folder.format.names.init(of: folder.name)
     }
 
     /// Gives all files and folders the modes that the user's new files have. The worker may not.
     ///
-    /// - Returns: the path in the folder of something that is no file of a Deep Zoom picture, or cannot be changed. Nil if there is none.
-    func foreignName() -> String? { foreignName(below: "", levels: Self.levels) }
+    /// - Returns: the path in the folder of something that is no file of its picture, or cannot be changed. Nil if there is none.
+    func foreignName() -> String? { foreignName(below: "") }
 
-    /// `a_files/12/3_4.jpg`
-    private static let levels = 3
-
-    private func foreignName(below prefix: String, levels: Int) -> String? {
+    private func foreignName(below prefix: String) -> String? {
         let folder = prefix.isEmpty ? path : "\(path)/\(prefix)"
         var found = stat()
         // A folder that shares its group keeps this property.
@@ -65,7 +62,7 @@ private struct DeepZoomFolder {
         var foreign: String?
         do {
             _ = try FileSystem.firstName(in: folder) { name in
-                foreign = self.foreignName(at: prefix.isEmpty ? name : "\(prefix)/\(name)", levels: levels)
+                foreign = self.foreignName(at: prefix.isEmpty ? name : "\(prefix)/\(name)")
                 return foreign != nil
             }
         } catch {
@@ -74,14 +71,13 @@ private struct DeepZoomFolder {
         return foreign
     }
 
-    private func foreignName(at inner: String, levels: Int) -> String? {
+    private func foreignName(at inner: String) -> String? {
         let file = "\(path)/\(inner)"
         guard !FileSystem.isOwnFolder(file) else {
-            // A folder is as good as a tile in it.
-            let tile = levels == Self.levels ? "\(inner)/0/0_0.jpg" : "\(inner)/0_0.jpg"
-            return levels > 1 && names.all([tile]) ? foreignName(below: inner, levels: levels - 1) : inner
+            return names.holds(folder: inner) ? foreignName(below: inner) : inner
         }
-        return FileSystem.isPlain(file) && names.all([inner]) && chmod(file, 0o666 & ~Self.mask) == 0 ? nil : inner
+        return FileSystem.isPlain(file) && names.holds(file: inner) && chmod(file, 0o666 & ~Self.mask) == 0
+            ? nil : inner
     }
 
     /// The rights that new files of this process do not get. Only the kernel's list tells it without changing it for other threads.
@@ -98,8 +94,8 @@ extension TaskFailure {
         if code == EXDEV {
             self.init(
                 .value,
-                "\(folder.target): is on another disk than \(PathNames.folder(of: folder.source) ?? "/"), where Deep Zoom outputs of "
-                    + "the job are made; begin the job's 'output' with the folder of one disk")
+                "\(folder.target): is on another disk than \(PathNames.folder(of: folder.source) ?? "/"), where \(folder.format.names.title) "
+                    + "outputs of the job are made; begin the job's 'output' with the folder of one disk")
         } else {
             let concernsStorage = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
             self.init(

@@ -118,7 +118,7 @@ extension BrokenTransfer {
 
 extension StoreReader {
     package func brokenTransfers(of job: JobID) throws -> [BrokenTransfer] {
-        let texts = try recipes()
+        let texts = try recipes(of: job)
         return try broken(of: job).map { record in
             BrokenTransfer(
                 input: record.input, page: record.page, inode: record.stamp.inode, size: record.stamp.size,

@@ -58,9 +58,17 @@ package struct StoreReader {
             arguments: [path]) ?? 0
     }
 
-    package func recipes() throws -> [RecipeID: String] {
+    /// The texts of the recipes of a job's outputs and broken pictures. They may be long, because outlines are parts of them. So nobody
+    /// reads the texts of all jobs.
+    package func recipes(of job: JobID) throws -> [RecipeID: String] {
         var result: [RecipeID: String] = [:]
-        let rows = try Row.fetchCursor(database, sql: "SELECT id, text FROM recipes")
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT id, text FROM recipes WHERE id IN (
+                    SELECT recipe FROM outputs WHERE job = ?1 UNION SELECT recipe FROM intents WHERE job = ?1
+                    UNION SELECT recipe FROM broken WHERE job = ?1)
+                """, arguments: [job.number])
         while let row = try rows.next() { result[RecipeID(number: try row.stored(0))] = try row.stored(1, String.self) }
         return result
     }

@@ -234,6 +234,30 @@ extension StoreWriter {
             try execute("DELETE FROM \(table) WHERE \(old)", [detailed])
         }
     }
+
+    /// Removes recipes that no record has.
+    ///
+    /// While any run goes on, all stay: it may know the number of a recipe before it records an output with it. The newest recipe
+    /// stays as well, because SQLite would give its number to another one.
+    ///
+    /// - Parameter visits: for each removed recipe, SQLite looks at all records once more. So many records take some seconds. What is
+    ///   left is removed by later calls.
+    /// - Returns: the number of removed recipes.
+    @discardableResult
+    package func pruneRecipes(visits: Int = 20_000_000) throws -> Int {
+        func count(_ sql: String) throws -> Int { try Int.fetchOne(database, sql: sql) ?? 0 }
+        guard try count("SELECT COUNT(*) FROM runs WHERE state != 'ended'") == 0 else { return 0 }
+        let tables = ["outputs", "intents", "broken"]
+        let records = try tables.reduce(0) { try $0 + count("SELECT COUNT(*) FROM \($1)") }
+        let used = tables.map { "SELECT recipe FROM \($0)" }.joined(separator: " UNION ")
+        try execute(
+            """
+            DELETE FROM recipes WHERE id IN (
+                SELECT id FROM recipes
+                WHERE id < (SELECT MAX(id) FROM recipes) AND id NOT IN (\(used)) ORDER BY id LIMIT ?)
+            """, [max(1, visits / max(1, records))])
+        return database.changesCount
+    }
 }
 
 extension FrameResult {

@@ -47,7 +47,9 @@ package enum FileSignature {
         if let (_, ext) = beginnings.first(where: { head.starts(with: $0.bytes) }) { return ext }
         if isWebP(head) { return "webp" }
         if isAnymap(head) { return "ppm" }
+        if isBitmap(head) { return "bmp" }
         if isSVG(head) { return "svg" }
+        if isCR3(head) { return "cr3" }
         // The general brands of HEIF may come first. Then one of the others says how its pictures are compressed.
         let brands = head.prefix(64).dropFirst(8)
         return brands.firstRange(of: Array("avi".utf8)) == nil ? "heic" : "avif"
@@ -55,14 +57,20 @@ package enum FileSignature {
 
     private static func isReadable(_ head: [UInt8]) -> Bool {
         beginnings.contains { head.starts(with: $0.bytes) } || isWebP(head) || isHEIF(head) || isAnymap(head)
-            || isSVG(head)
+            || isBitmap(head) || isSVG(head) || isCR3(head)
     }
 
     private static let beginnings: [(bytes: [UInt8], fileExtension: String)] = [
         ([0xFF, 0xD8, 0xFF], "jpg"),
         ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "png"),
         (Array("GIF87a".utf8), "gif"), (Array("GIF89a".utf8), "gif"),
-        // TIFF, and what cameras make of it.
+        // Raw pictures of Canon, Fujifilm, Minolta, Olympus and Panasonic.
+        ([0x49, 0x49, 0x2A, 0x00, 0x10, 0, 0, 0] + Array("CR".utf8), "cr2"),
+        ([0x49, 0x49, 0x1A, 0, 0, 0] + Array("HEAPCCDR".utf8), "crw"),
+        (Array("FUJIFILMCCD-RAW ".utf8), "raf"), (Array("\u{0}MRM".utf8), "mrw"),
+        (Array("IIRO".utf8), "orf"), (Array("IIRS".utf8), "orf"), (Array("MMOR".utf8), "orf"),
+        ([0x49, 0x49, 0x55, 0x00], "rw2"),
+        // TIFF, and what other cameras make of it.
         ([0x49, 0x49, 0x2A, 0x00], "tif"), ([0x4D, 0x4D, 0x00, 0x2A], "tif"),
         // TIFF with large offsets.
         ([0x49, 0x49, 0x2B, 0x00], "tif"), ([0x4D, 0x4D, 0x00, 0x2B], "tif"),
@@ -71,6 +79,9 @@ package enum FileSignature {
         ([0xFF, 0x4F, 0xFF, 0x51], "j2k"), ([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "jp2"),
         // OpenEXR.
         ([0x76, 0x2F, 0x31, 0x01], "exr"),
+        // Photoshop, and its large documents.
+        (Array("8BPS\u{0}\u{1}".utf8), "psd"), (Array("8BPS\u{0}\u{2}".utf8), "psb"),
+        (Array("#?RADIANCE\n".utf8), "hdr"), (Array("#?RGBE\n".utf8), "hdr"),
         (Array("%PDF-".utf8), "pdf"),
     ]
 
@@ -83,6 +94,15 @@ package enum FileSignature {
         guard head.dropFirst(4).starts(with: "ftyp".utf8) else { return false }
         let brands = ["avif", "avis", "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "mif2", "msf1"]
         return brands.contains { head.dropFirst(8).starts(with: $0.utf8) }
+    }
+
+    /// A raw picture of Canon in the container of films.
+    private static func isCR3(_ head: [UInt8]) -> Bool { head.dropFirst(4).starts(with: "ftypcrx ".utf8) }
+
+    /// `BM`, and a header of a valid size: texts may begin with `BM`, too.
+    private static func isBitmap(_ head: [UInt8]) -> Bool {
+        guard head.count >= 18, head.starts(with: "BM".utf8) else { return false }
+        return [12, 40, 52, 56, 64, 108, 124].contains(head[14]) && head[15...17].allSatisfy { $0 == 0 }
     }
 
     /// `P1` to `P6`, `PF`, `Pf`, and white space. Texts may begin in the same way, so a size has to follow.

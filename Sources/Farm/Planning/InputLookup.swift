@@ -13,7 +13,7 @@ package struct InputLookup {
 
     /// The entry of `inputs` that matches a file at this path. Nil if none does.
     package func entry(taking path: String) -> String? {
-        var collisions = OutputInputCollision(InputRules(job, pictures: catalog.readableExtensions))
+        var collisions = OutputInputCollision(InputRules(job, pictures: catalog.inputExtensions(of: job)))
         return collisions.pattern(taking: path)?.text
     }
 

@@ -47,6 +47,10 @@ package struct JobPlan: Sendable {
     package let inputs: [InputFile]
     /// The names of formats whose outputs are folders.
     package let folderFormats: Set<String>
+    /// What an output of a format is, if it is a folder.
+    package func folder(of format: String) -> FolderFormat? {
+        folderFormats.contains(format) ? FolderFormat(rawValue: format) : nil
+    }
     /// Whether some outputs are folders, which workers create themselves.
     package var makesFolders: Bool {
         frames.contains { frame in frame.formats.contains { folderFormats.contains($0) } }
@@ -57,8 +61,10 @@ package struct JobPlan: Sendable {
 
     /// The indices of the inputs that a selection does not take.
     var otherInputs: [Int] {
+        // Each chosen input is one of these frames.
+        guard frames.count + missing.count + unwritable.count < inputs.count else { return [] }
         let chosen = Set((frames + missing + unwritable.map(\.frame)).map(\.index))
-        return chosen.count == inputs.count ? [] : inputs.indices.filter { !chosen.contains($0 + 1) }
+        return inputs.indices.filter { !chosen.contains($0 + 1) }
     }
 
     /// The outputs of inputs that a selection does not take, as far as their names are known without a probe. Their
@@ -72,7 +78,7 @@ package struct JobPlan: Sendable {
             let frame = PlannedFrame(
                 index: offset + 1, input: inputs[offset], formats: formats, pages: job.pages, settings: nil)
             return zip(outputs(of: frame, measures: nil), formats).map { path, format in
-                PlannedOutput(frame: frame, path: path, isFolder: folderFormats.contains(format), stamp: nil)
+                PlannedOutput(frame: frame, path: path, folder: folder(of: format), stamp: nil)
             }
         }
     }
@@ -87,7 +93,7 @@ package struct JobPlan: Sendable {
         _ job: JobSpec, catalog: Catalog, date: String, selection: Selection, allowsMissing: Bool = false,
         allowsNothing: Bool = false
     ) throws(PlanError) {
-        var finder = InputFinder(InputRules(job, pictures: catalog.readableExtensions))
+        var finder = InputFinder(InputRules(job, pictures: catalog.inputExtensions(of: job)))
         let inputs = try finder.find(allowsMissing: allowsMissing)
         if inputs.isEmpty, let folder = finder.warnings.unreadableFolders.first {
             throw .unreadableFolder(folder)
@@ -113,7 +119,7 @@ package struct JobPlan: Sendable {
     package init(
         _ job: JobSpec, list: FileList, catalog: Catalog, date: String, selection: Selection
     ) throws(PlanError) {
-        let rules = InputRules(job, pictures: catalog.readableExtensions)
+        let rules = InputRules(job, pictures: catalog.inputExtensions(of: job))
         let found = FoundInputs(list, rules, folder: job.folder)
         guard !found.inputs.isEmpty else {
             throw list.entries.isEmpty ? .emptyList(list.name) : .allListedExcluded(count: list.entries.count)
@@ -198,7 +204,7 @@ package struct JobPlan: Sendable {
     package var unmatchedExcludes: [String] {
         guard !unusedExcludes.isEmpty, let frame = frames.first else { return [] }
         let first = zip(outputs(of: frame, measures: nil), frame.formats).flatMap { path, format in
-            folderFormats.contains(format) ? Self.contents(ofFolder: path) : [path]
+            folder(of: format).map { $0.names.init(of: path).samples } ?? [path]
         }.map { Array($0.utf8) }
         return unusedExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
     }
@@ -240,9 +246,29 @@ package struct JobPlan: Sendable {
 }
 
 extension Catalog {
-    /// In lower case, without the dot.
-    var readableExtensions: Set<String> {
-        Set(formats.filter(\.canRead).flatMap(\.extensions))
+    /// The extensions of the pictures that folders stand for, in lower case, without the dot. Many cameras store a JPEG beside each raw
+    /// picture, and their outputs would have the same name. So raw pictures are inputs only where they are named.
+    var pictureExtensions: Set<String> {
+        Set(formats.filter { $0.canRead && !$0.isVideo && $0.name != "raw" }.flatMap(\.extensions))
+    }
+
+    /// The extensions of the files that a folder among a job's inputs stands for: pictures, and clips if an output is a video of the
+    /// inputs, and is not written into such a folder.
+    func inputExtensions(of job: JobSpec) -> Set<String> {
+        let videos = formats.filter { $0.isVideo && $0.canWrite }.flatMap(\.extensions)
+        let made = job.outputs.filter { output in
+            guard output.animations.isEmpty, case .literal(let end) = output.template.pieces.last else { return false }
+            let ext = PathText.split(name: "x\(end)").ext.lowercased()
+            return videos.contains(ext)
+        }
+        // Videos that are written into a folder of inputs, such as those beside their GIFs, are no inputs of the next run.
+        let lieAmongInputs = made.contains { output in
+            guard case .literal(let start) = output.template.pieces.first else { return true }
+            let path = PathText.normalized("\(start)x", in: job.folder)
+            return job.inputs.contains { PathNames.isBelow(path, PathText.normalized($0, in: job.folder)) }
+        }
+        guard !made.isEmpty, !lieAmongInputs else { return pictureExtensions }
+        return pictureExtensions.union(formats.filter { $0.canRead && $0.isVideo }.flatMap(\.extensions))
     }
 }
 
@@ -261,10 +287,11 @@ extension JobPlan {
     package func check(
         _ outputs: [PlannedOutput], inputStamps: [FileStamp?], pictures: [String] = []
     ) throws(PlanError) -> [PlannedOutput.Owner: PlanError] {
-        var unlucky = NameCollisions(outputs + otherOutputs)
+        let others = otherOutputs
+        var unlucky = NameCollisions(outputs + others)
         unlucky.refuseCollisions()
         unlucky.refuseFilesAsFolders()
-        unlucky.keep(Set(outputs.map(\.owner)))
+        if !others.isEmpty { unlucky.keep(Set(outputs.map(\.owner))) }
         unlucky.refuseOneFile()
         unlucky.refuseInsideFolders()
         unlucky.refuseLongNames { $0 }
@@ -277,16 +304,15 @@ extension JobPlan {
         for folder in folders { try refuseInput(inside: folder.path) }
         if job.receipts == .sidecar { try checkReceipts(of: outputs, pictures: pictures) }
         try refuseFutureInputs(outputs.map(\.path))
-        try refuseFutureInputs(folders.flatMap { Self.contents(ofFolder: $0.path) })
+        try refuseFutureInputs(folders.flatMap { $0.folder?.names.init(of: $0.path).samples ?? [] })
         return unlucky.problems
     }
 
     /// Refuses receipts whose paths are those of inputs.
     private func checkReceipts(of outputs: [PlannedOutput], pictures: [String]) throws(PlanError) {
+        let pictures = Dictionary(pictures.map { (PathKey($0), $0) }) { first, _ in first }
         for path in outputs.map({ ReceiptName.path(of: $0.path) }) {
-            if let picture = pictures.first(where: { PathKey($0) == PathKey(path) }) {
-                throw .overwritesPicture(output: path, picture: picture)
-            }
+            if let picture = pictures[PathKey(path)] { throw .overwritesPicture(output: path, picture: picture) }
             guard let input = inputs.first(inOrderNotBefore: path), PathKey(input.path) == PathKey(path) else {
                 continue
             }
@@ -312,12 +338,18 @@ extension JobPlan {
 
     /// Refuses outputs at the paths of pictures that filters read, or of folders around them.
     private func refuseOverwriting(_ outputs: [PlannedOutput], pictures: [String]) throws(PlanError) {
+        guard !pictures.isEmpty else { return }
+        // Each input may have pictures of its own, so both are many.
+        let byPath = Dictionary(outputs.map { (PathKey($0.path), $0) }) { first, _ in first }
+        let byIdentity = Dictionary(outputs.compactMap { output in output.stamp.map { ($0.identity, output) } }) {
+            first, _ in first
+        }
+        let folders = outputs.filter(\.isFolder)
         for picture in pictures {
-            let identity = FileStamp(of: picture)?.identity
-            let output = outputs.first { output in
-                output.stamp.map { $0.identity == identity } ?? false || PathKey(output.path) == PathKey(picture)
-                    || output.isFolder && PathNames.isBelow(picture, output.path)
-            }
+            let identity = byIdentity.isEmpty ? nil : FileStamp(of: picture)?.identity
+            let output =
+                byPath[PathKey(picture)] ?? identity.flatMap { byIdentity[$0] }
+                ?? folders.first { PathNames.isBelow(picture, $0.path) }
             if let output { throw .overwritesPicture(output: output.path, picture: picture) }
         }
     }
@@ -354,11 +386,6 @@ extension JobPlan {
         throw .overwritesInput(output: folder, input: input.path)
     }
 
-    /// The future contents of an output that is a folder.
-    static func contents(ofFolder path: String) -> [String] {
-        DeepZoomNames(of: path).samples
-    }
-
     private func refuseFutureInputs(_ paths: [String]) throws(PlanError) {
         let taken = concurrentMap(paths, keeping: OutputInputCollision(rules)) { path, collisions in
             collisions.pattern(taking: path) != nil
@@ -385,7 +412,7 @@ extension JobPlan {
         // Of a folder output, its tiles and the file beside them.
         let inside = globs.flatMap { glob -> [String] in
             let folder = glob.utf8.lastIndex(of: PathBytes.dot).map { String(glob[..<$0]) } ?? glob
-            return ["\(folder)/*\(DeepZoomNames.tilesEnding)/**", "\(folder)/*\(DeepZoomNames.descriptorEnding)"]
+            return FolderFormat.allCases.flatMap { $0.names.globs(ofFolders: folder) }
         }
         let fitting = (globs + inside).first { GlobPattern($0, in: job.folder).matches(path) }
         return fitting ?? GlobPattern.matching(PathText.shown(path, from: job.folder))

@@ -11,10 +11,14 @@ private struct ResolvedPaths {
     }
 
     private var known: [PathKey: (FileStamp.Identity?, PathKey?)] = [:]
+    /// The folder of the path before, with what is known of it: neighbours are mostly in one folder.
+    private var last: (folder: PathKey, found: (FileStamp.Identity?, PathKey?))?
 
     mutating func location(of path: String) -> Location {
         let folder = PathText.folder(of: path)
-        let (identity, real) = known[PathKey(folder)] ?? inspect(folder)
+        let key = PathKey(folder)
+        let (identity, real) = last?.folder == key ? last?.found ?? (nil, nil) : known[key] ?? inspect(folder)
+        last = (key, (identity, real))
         return Location(folder: identity, path: real, name: PathKey(PathText.name(of: path)))
     }
 
@@ -78,6 +82,7 @@ struct NameCollisions {
     /// Refuses outputs that a file system takes for one file, for example because it ignores case: the names look
     /// alike, and they lead to one file.
     mutating func refuseOneFile() {
+        guard rest.contains(where: { $0.stamp != nil }) else { return }
         let groups = colliding { output in output.isFolder ? nil : output.stamp?.identity }
         refuse(
             groups.flatMap { outputs in
@@ -93,18 +98,25 @@ struct NameCollisions {
 
     /// Refuses outputs that are files at the path of a folder that another output needs.
     mutating func refuseFilesAsFolders() {
-        let files = Dictionary(rest.lazy.filter { !$0.isFolder }.map { (PathKey($0.path), $0) }) { first, _ in first }
-        var (seen, found): (Set<PathKey>, [(PlannedOutput, PlanError)]) = ([], [])
+        // The folders, each with the first output that needs it. They are few, and the outputs are many.
+        var (seen, needs): (Set<PathKey>, [(folder: String, output: String)]) = ([], [])
+        var last: PathKey?
         for output in rest {
             var above = PathText.folder(of: output.path)
+            guard last != PathKey(above) else { continue }
+            last = PathKey(above)
             while above != "/", seen.insert(PathKey(above)).inserted {
-                if let file = files[PathKey(above)] {
-                    found.append((file, .folderOfAnother(output: above, other: output.path)))
-                }
+                needs.append((above, output.path))
                 above = PathText.folder(of: above)
             }
         }
-        refuse(found)
+        let files = Dictionary(
+            rest.lazy.filter { !$0.isFolder && seen.contains(PathKey($0.path)) }.map { (PathKey($0.path), $0) }
+        ) { first, _ in first }
+        refuse(
+            needs.compactMap { folder, output in
+                files[PathKey(folder)].map { ($0, .folderOfAnother(output: folder, other: output)) }
+            })
     }
 
     /// Refuses outputs that would be inside a folder that is an output itself.

@@ -52,6 +52,23 @@ package struct OutputNaming: Sendable {
         return String(decoding: PathBytes.normalized(text, inNormal: folder), as: UTF8.self)
     }
 
+    /// An address on a site, with the values of a frame in place of its fields. Values of other fields are empty: the reader of
+    /// the manifest has refused them.
+    package func address(_ template: String, for input: InputFile, index: Int, page: Int) -> String {
+        AddressTemplate.filled(template) { text in
+            let parts = text.split(separator: ":")
+            let digits = parts.count > 1 ? Int(parts[1]) ?? 1 : 1
+            let fields: [Substring: OutputTemplate.Field] = [
+                "dir": .dir, "stem": .stem, "ext": .ext, "job": .job, "index": .index(digits: digits),
+                "frame": .frame(digits: digits),
+            ]
+            guard let field = parts.first.flatMap({ fields[$0] }) else { return "" }
+            var value: [UInt8] = []
+            append(field, of: input, index: index, page: page, measures: nil, to: &value)
+            return String(decoding: value, as: UTF8.self)
+        }
+    }
+
     private func append(
         _ field: OutputTemplate.Field, of input: InputFile, index: Int, page: Int, measures: Measures?,
         to text: inout [UInt8]
@@ -68,6 +85,22 @@ package struct OutputNaming: Sendable {
         case .frame(let digits): append(Self.padded(page + 1, digits))
         case .date: append(date)
         case .hash8: append(measures?.contentDigest.map { String($0.description.prefix(8)) } ?? "{hash8}")
+        }
+    }
+
+    /// The filters with the names of a picture in their texts.
+    package func filling(
+        _ chain: [FilterInvocation], for input: InputFile, index: Int, page: Int
+    ) -> [FilterInvocation] {
+        chain.map { filter in
+            filter.mappingTemplates { template in
+                template.filling { piece in
+                    guard case .name(let field) = piece else { return nil }
+                    var text: [UInt8] = []
+                    append(field, of: input, index: index, page: page, measures: nil, to: &text)
+                    return .literal(String(decoding: text, as: UTF8.self))
+                }
+            }
         }
     }
 

@@ -35,10 +35,8 @@ package enum PathText {
     package static func visible(_ name: String) -> String { VisibleText.line(name) }
 
     package static func folder(of path: String) -> String {
-        guard isNormal(path), let slash = path.utf8.lastIndex(of: PathBytes.slash) else {
-            return joined(components(path).dropLast())
-        }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        guard let slash = lastSlash(ifNormal: path.utf8.span) else { return joined(components(path).dropLast()) }
+        return slash == 0 ? "/" : String(path[..<path.utf8.index(path.startIndex, offsetBy: slash)])
     }
 
     package static func name(of path: String) -> String {
@@ -95,20 +93,22 @@ package enum PathText {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
-    /// Whether the path is absolute, and none of its names is `.`, `..` or empty.
-    private static func isNormal(_ path: String) -> Bool {
-        var nameLength = 0
+    /// The offset of a path's last slash. Nil unless the path is absolute, and none of its names is `.`, `..` or empty.
+    private static func lastSlash(ifNormal path: Span<UInt8>) -> Int? {
+        guard !path.isEmpty, path[0] == PathBytes.slash else { return nil }
+        var slash = 0
         var dots = 0
-        for byte in path.utf8.dropFirst() {
-            if byte == PathBytes.slash {
-                if nameLength == dots, nameLength <= 2 { return false }
-                (nameLength, dots) = (0, 0)
-            } else {
-                nameLength += 1
-                if byte == PathBytes.dot { dots += 1 }
+        for index in 1..<path.count {
+            if path[index] == PathBytes.slash {
+                let nameLength = index - slash - 1
+                if nameLength == dots, nameLength <= 2 { return nil }
+                (slash, dots) = (index, 0)
+            } else if path[index] == PathBytes.dot {
+                dots += 1
             }
         }
-        return path.utf8.first == PathBytes.slash && !(nameLength == dots && nameLength <= 2)
+        let nameLength = path.count - slash - 1
+        return nameLength == dots && nameLength <= 2 ? nil : slash
     }
 }
 

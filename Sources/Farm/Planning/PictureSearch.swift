@@ -50,7 +50,7 @@ package struct PictureSearch: Sendable {
     ) {
         self.storeName = Array(storeName.utf8)
         self.originals = Self.realPath(Array(originals.utf8))
-        let names = catalog.readableExtensions.union(Self.furtherExtensions)
+        let names = catalog.pictureExtensions.union(Self.furtherExtensions)
         let extensions = Set(names.map { PathBytes.lowercased($0.utf8) })
         for path in paths {
             let real = Self.realPath(path, in: folder)

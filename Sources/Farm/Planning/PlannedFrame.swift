@@ -29,7 +29,8 @@ package struct PlannedOutput: Hashable, Sendable {
     package let owner: Owner
     /// Absolute, as ``JobPlan/outputs(of:measures:)`` names it.
     package let path: String
-    package let isFolder: Bool
+    /// Nil for a file.
+    package let folder: FolderFormat?
     /// The stamp of the file that is there now. Nil if none is.
     package let stamp: FileStamp?
 
@@ -41,11 +42,13 @@ package struct PlannedOutput: Hashable, Sendable {
         package init(_ frame: PlannedFrame) { (index, page) = (frame.index, frame.page) }
     }
 
-    package init(frame: PlannedFrame, path: String, isFolder: Bool = false, stamp: FileStamp?) {
+    package init(frame: PlannedFrame, path: String, folder: FolderFormat? = nil, stamp: FileStamp?) {
         input = frame.input.path
         owner = Owner(frame)
         self.path = path
-        self.isFolder = isFolder
+        self.folder = folder
         self.stamp = stamp
     }
+
+    package var isFolder: Bool { folder != nil }
 }

@@ -428,7 +428,10 @@ package enum StoredRuns {
 
     package static func prune(keeping runs: Int, state: String) throws(StoreError) {
         let store = try JobStore(path: JobStore.databasePath(state: state))
-        try store.write { try $0.prune(runs: runs) }
+        try store.write { writer in
+            try writer.prune(runs: runs)
+            try writer.pruneRecipes()
+        }
     }
 }
 

@@ -47,11 +47,14 @@ package struct RunFinder<Run> {
                 : "\(matches.count) runs begin with '\(PathText.visible(name))'\n   = give more of the name")
     }
 
-    /// Jobs of a service have numbers, and they have runs only once they have started.
+    /// Jobs of a service have numbers, and they have runs only once they have started. A number may mean something else.
     private static func hint(_ name: String) -> String {
         let number = name.hasPrefix("job-") ? name.dropFirst(4) : name[...]
         guard number.utf8.count < 19, let job = Int(number), job > 0 else { return "" }
-        return "\n   = 'penumbra queue wait \(job)' waits for job \(job) of the service"
+        let wait = "'penumbra queue wait \(job)'"
+        return name.hasPrefix("job-")
+            ? "\n   = \(wait) waits for job \(job) of the service"
+            : "\n   = if a service has job \(job), \(wait) waits for it"
     }
 
     /// Like ``run(_:)``, for actions that cannot be undone. If several runs have not ended, a name is needed.

@@ -201,10 +201,10 @@ package enum FileSystem {
         guard Glibc.rename(from, path) == 0 else { throw FileError(path: path, code: errno, action: "publish") }
     }
 
-    /// Whether an output is at the path: a file, or a Deep Zoom folder with its `.dzi`. Other folders are not
+    /// Whether an output is at the path: a file, or a folder with the file that describes its picture. Other folders are not
     /// outputs.
     package static func isOutput(_ path: String) -> Bool {
-        isOwnFolder(path) ? exists(DeepZoomNames(of: path).descriptor) : exists(path)
+        isOwnFolder(path) ? FolderOutput(at: path).descriptors.contains(where: exists) : exists(path)
     }
 
     /// Whether a folder can be read and is empty.

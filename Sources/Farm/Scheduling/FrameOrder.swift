@@ -26,6 +26,11 @@ package struct FrameOrder: Hashable, Sendable {
     package let pages: PageChoice
     /// The outputs' formats, by their names in the catalog.
     package let formats: [String]
+
+    /// The names of formats that are videos.
+    package static let videoFormats: Set = ["mp4", "webm"]
+    /// Whether its input may be a clip.
+    var mayReadClip: Bool { formats.contains(where: Self.videoFormats.contains) }
     /// Whether the file is so small that it probably has few pixels.
     package let hasSmallFile: Bool
     package var goal: Goal {
@@ -80,8 +85,22 @@ package struct FrameVariant: Hashable, Sendable {
         self.outputs = outputs
     }
 
+    /// The same with other filters.
+    package func mapping<Failure: Error>(
+        _ transform: ([FilterInvocation]) throws(Failure) -> [FilterInvocation]
+    ) throws(Failure) -> FrameVariant {
+        FrameVariant(
+            chain: try transform(chain),
+            outputs: try outputs.map { output throws(Failure) in
+                var output = output
+                output.chain = try transform(output.chain)
+                output.animations = try transform(output.animations)
+                return output
+            })
+    }
+
     /// True when the outputs are animations, or frames of one.
-    var isAnimated: Bool { outputs.contains { $0.animation != nil } }
+    var isAnimated: Bool { outputs.contains { !$0.animations.isEmpty } }
 }
 
 /// Work of a killed coordinator that need not be done again. Its receipts are checked like a worker's: the stitch takes

@@ -225,7 +225,7 @@ extension ProbeReceipt {
             source: source, pages: pages, outputs: outputs, shrinking: shrinking, layout: layout, halo: halo,
             grid: grid,
             tileSources: [], readAmplification: readAmplification, isIdentity: isIdentity, passage: passage, cost: cost)
-        (whole.stamp, whole.losses) = (stamp, losses)
+        (whole.stamp, whole.losses, whole.measured) = (stamp, losses, measured)
         return whole
     }
 }

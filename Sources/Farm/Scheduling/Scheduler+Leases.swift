@@ -92,8 +92,8 @@ extension Scheduler {
         case (.frame, .probing, let paths?):
             guard let opening = opening(frame) else { return nil }
             return factory.frame(order, to: paths, attempt: attempt, opening: opening)
-        case (.frame, .rendering, let paths?):
-            return factory.frame(order, to: paths, attempt: attempt)
+        case (.frame, .rendering(let probe), let paths?):
+            return factory.frame(order, to: paths, attempt: attempt, probe: probe)
         case (.canvas, .filling(let probe), _):
             return factory.canvas(order, probe, attempt: attempt)
         case (.tile(let index), .tiling(let tiling), _):
@@ -125,7 +125,11 @@ extension Scheduler {
         guard let probe = frame.probe else {
             // A digest reads the whole file, whose size is not known yet.
             let rendered = kind == .frame ? Double(FrameTask.Opening.mostPixels) / 1e6 : 0
-            let megapixels = factory.job.needsContent || kind == .compare ? 1000.0 : rendered
+            // So does the probe of a clip, which counts its frames.
+            let order = frame.order
+            let readsAll =
+                factory.job.needsContent || kind == .compare || factory.isMeasured(order) || order.mayReadClip
+            let megapixels = readsAll ? 1000.0 : rendered
             return policy.time.timeLimit(megapixels: megapixels, filters: filters)
         }
         let whole = max(probe.megapixels, probe.megapixelsWritten)

@@ -42,10 +42,12 @@ package struct TaskFactory: Hashable, Sendable {
             "\(PathNames.folder(of: output) ?? "")/.penumbra-\(runName)-\(frame.name)\(part)-\(mode)-\(epoch).\(attempt)"
     }
 
-    package func input(_ order: FrameOrder) -> InputSpec {
+    /// - Parameter probe: the receipt of the frame's probe. Nil if the worker has to measure the picture itself.
+    package func input(_ order: FrameOrder, measuredBy probe: ProbeReceipt? = nil) -> InputSpec {
         InputSpec(
             path: order.input, bytes: order.inputBytes, maxPixels: job.maxPixels, color: job.color,
-            scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages, shrink: shrink)
+            scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages, shrink: shrink,
+            dpi: job.dpi, measured: probe?.measuredPicture)
     }
 
     /// The filters that all outputs share. With a single output, all its filters. Empty if each output is an animation,
@@ -91,10 +93,12 @@ package struct TaskFactory: Hashable, Sendable {
                 frameMemory: frameMemory, digestsContent: job.needsContent))
     }
 
-    /// - Parameter opening: Nil if the frame was probed.
+    /// - Parameters:
+    ///   - probe: The receipt of its probe, if it has measured the picture for this task.
+    ///   - opening: Nil if the frame was probed.
     func frame(
         _ order: FrameOrder, to paths: [String?], attempt: Int, as kind: TaskKind = .frame,
-        opening: FrameTask.Opening? = nil
+        probe: ProbeReceipt? = nil, opening: FrameTask.Opening? = nil
     ) -> TaskSpec {
         let outputs = zip(outputs(order), paths).enumerated().map { index, output in
             FrameTask.Output(
@@ -105,15 +109,21 @@ package struct TaskFactory: Hashable, Sendable {
         }
         return .frame(
             FrameTask(
-                input: input(order), chain: chain(order), outputs: outputs, tileMemory: tileMemory,
+                input: input(order, measuredBy: probe), chain: chain(order), outputs: outputs, tileMemory: tileMemory,
                 frameMemory: frameMemory, opening: opening, syncs: syncs))
     }
 
+    /// Whether probes of the frame decode its picture.
+    func isMeasured(_ order: FrameOrder) -> Bool {
+        !ProbeTask.measuredFilters(chain(order), outputs(order)).isEmpty
+    }
+
     /// For a task that probes and renders a frame. Nil if a task of its own has to probe it: its file is not small, the digest of its file is
-    /// needed before, or filters read pictures, which may be large.
+    /// needed before, the picture is measured, or filters read pictures. A small file may have a large picture.
     func opening(_ order: FrameOrder, mostSeconds: Double) -> FrameTask.Opening? {
         let chains = [chain(order)] + outputs(order).map(\.chain)
-        guard order.hasSmallFile, !job.needsContent, chains.allSatisfy(\.picturePaths.isEmpty) else { return nil }
+        guard order.hasSmallFile, !job.needsContent, !isMeasured(order), chains.allSatisfy(\.picturePaths.isEmpty)
+        else { return nil }
         return FrameTask.Opening(tile: job.tile, mostSeconds: mostSeconds)
     }
 
@@ -121,7 +131,7 @@ package struct TaskFactory: Hashable, Sendable {
         let folder = scratchFolder(of: order.id)
         return .canvas(
             CanvasTask(
-                input: input(order), chain: chain(order), output: output(order),
+                input: input(order, measuredBy: probe), chain: chain(order), output: output(order),
                 canvasPath: "\(folder)/canvas-\(epoch).\(attempt)",
                 metadataPath: "\(folder)/metadata-\(epoch).\(attempt)", expected: probe.source))
     }

@@ -14,7 +14,9 @@ struct GivenValues {
     var sandboxRead: [String]?
     var workerEnvironment: [String]?
     var pluginPins: [PluginPin]?
+    var programs: [NamedProgram]?
     var worker: String?
+    var ffmpeg: String?
     var nice: Int?
     var ionice: DiskPriority?
     var silence: Duration?
@@ -88,7 +90,9 @@ struct ConfigFile {
         values.sandboxRead = reader.optional("sandbox_read", .list(of: path))
         values.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
         values.pluginPins = reader.optional("plugin_pins", .pins)
+        values.programs = reader.optional("programs", .programs(path))
         values.worker = reader.optional("worker", path)
+        values.ffmpeg = reader.optional("ffmpeg", path)
         values.nice = reader.optional("nice", .integer(in: GivenValues.niceRange))
         values.ionice = reader.optional("ionice", .choice)
         values.silence = reader.optional("silence", .duration(in: GivenValues.silenceRange))
@@ -157,6 +161,7 @@ struct EnvironmentValues {
         values.silence = read(.silence, .duration(in: GivenValues.silenceRange))
         values.reduceTransparency = read(.reduceTransparency, .boolean)
         values.worker = read(.worker, .nonEmptyText)
+        values.ffmpeg = read(.ffmpeg, .nonEmptyText)
         values.engine = read(.engine, .choice)
         values.server = read(.server, .nonEmptyText)
         values.plugins = read(.plugins, .choice)

@@ -85,6 +85,10 @@ extension SettingKey {
         "plugin_pins", variable: "PENUMBRA_PLUGIN_PINS", takes: "a list of {file, sha256}",
         "Plugins that must be exactly the files that you checked. Penumbra refuses another file of the same name. The pins of both "
             + "config files add up.")
+    static let programs = SettingKey(
+        "programs", takes: "names with files: {denoise: /usr/local/bin/denoise}",
+        "Programs that manifests may name in the filter 'run'. A manifest cannot name any other program. The programs of both config "
+            + "files add up.")
     static let sandbox = SettingKey(
         "sandbox", variable: "PENUMBRA_SANDBOX", takes: "a word", fallback: SandboxMode.auto.rawValue,
         "Whether the kernel keeps workers from the rest of the machine. Workers decode pictures of strangers and run plugins.",
@@ -92,8 +96,9 @@ extension SettingKey {
     static let sandboxRead = SettingKey(
         "sandbox_read", variable: "PENUMBRA_SANDBOX_READ",
         takes: "files and folders; the variable separates them by ':'",
-        "What workers may read in the sandbox besides the files of their tasks, libraries and fonts. Plugins may need more. The lists of "
-            + "both config files add up. Penumbra refuses folders that everybody may change.")
+        "What workers may read in the sandbox besides the files of their tasks, libraries and fonts. Plugins may need more. Programs of "
+            + "'programs' may also execute it. The lists of both config files add up. Penumbra refuses folders that everybody may change."
+    )
     static let workerEnvironment = SettingKey(
         "worker_environment", variable: "PENUMBRA_WORKER_ENVIRONMENT",
         takes: "names; the variable separates them by ':'",
@@ -102,6 +107,9 @@ extension SettingKey {
     static let worker = SettingKey(
         "worker", variable: "PENUMBRA_WORKER", takes: "a file", fallback: "penumbra-worker beside penumbra",
         "The worker program.")
+    static let ffmpeg = SettingKey(
+        "ffmpeg", variable: "PENUMBRA_FFMPEG", takes: "a file", fallback: VideoProgramPath.usual,
+        "The program ffmpeg, which reads clips and writes videos. Penumbra expects ffprobe in the same folder.")
     static let engine = SettingKey(
         "engine", variable: "PENUMBRA_ENGINE", flag: "--engine", takes: "a word", fallback: EngineName.local.rawValue,
         "Who does the work of 'penumbra run'.", choices: EngineName.words)
@@ -136,7 +144,8 @@ extension SettingKey {
             workers, memory, scratch, stateFolder, nice, ionice, silence, reduceTransparency, plugins, pluginFolders,
             pluginPins,
         ] + pins
-        + [sandbox, sandboxRead, workerEnvironment, worker, engine, slurm] + cluster + [commands] + clusterCommands
+        + [programs, sandbox, sandboxRead, workerEnvironment, worker, ffmpeg, engine, slurm] + cluster + [commands]
+        + clusterCommands
         + [onEnd] + targets(of: "on_end") + [onFailure] + targets(of: "on_failure")
         + [sendmail, late] + lateness + [server, tokenFile, service] + serviceKeys + schedules + watches
 }

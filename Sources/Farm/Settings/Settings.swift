@@ -27,6 +27,8 @@ package struct Settings: Sendable {
     /// Names of environment variables that are passed to workers, in addition to those that workers read themselves.
     package let workerEnvironment: Setting<[String]>
     package let pluginPins: Setting<[PluginPin]>
+    /// The programs that manifests may name in the filter 'run'.
+    package let programs: Setting<[NamedProgram]>
     package let engine: Setting<EngineName>
     /// The config file's options for jobs on a cluster. A manifest may override them.
     package let slurm: Setting<ClusterOptions>
@@ -50,6 +52,8 @@ package struct Settings: Sendable {
     package let service: Setting<ServiceSettings>
     /// The worker program's path.
     package let worker: Setting<String>
+    /// The path of ffmpeg, which reads clips and writes videos.
+    package let ffmpeg: Setting<String>
     /// The config file that wins, if any was read. A process that gets it by `--config` reads the same settings.
     package let configFile: String?
     /// All config files that were read. The first one wins.
@@ -179,8 +183,13 @@ package struct Settings: Sendable {
             let pinned = Set(user.map(\.file))
             return user + machine.filter { !pinned.contains($0.file) }
         }
+        programs = summed(\.programs, .programs) { user, machine in
+            let named = Set(user.map(\.name))
+            return user + machine.filter { !named.contains($0.name) }
+        }
         worker = layered(
             "\(launch.programFolder)/penumbra-worker", \.worker, .worker, flag: flags.worker)
+        ffmpeg = layered(VideoProgramPath.usual, \.ffmpeg, .ffmpeg)
         engine = layered(.local, \.engine, .engine, flag: flags.engine)
         slurm = layered(ClusterOptions(), \.slurm, .slurm)
         let blocks = files.compactMap { file in file.contents.values.slurm.map { Setting($0, .file(file.path)) } }

@@ -1,23 +1,24 @@
+import Catalogs
 package import JobModel
 
 /// The question of `penumbra-worker examine`, asked before a job starts.
 package struct ExaminedChains: Hashable, Sendable, Codable {
+    /// A picture, or another file that an output needs.
     package struct Picture: Hashable, Sendable, Codable {
         /// Absolute.
         package let path: String
         package let maxPixels: Int
-        /// Whether the file is a table of colours, and no picture.
-        package let isTable: Bool
+        package let kind: NamedFileKind
 
-        package init(path: String, maxPixels: Int, isTable: Bool = false) {
-            self.isTable = isTable
+        package init(path: String, maxPixels: Int, kind: NamedFileKind = .picture) {
+            self.kind = kind
             self.path = path
             self.maxPixels = maxPixels
         }
     }
 
     package let filters: [FilterInvocation]
-    /// The pictures that filters read.
+    /// The pictures and other files that filters read, and the profiles of outputs.
     package let pictures: [Picture]
 
     package init(filters: [FilterInvocation], pictures: [Picture]) {
@@ -37,7 +38,7 @@ package struct Examination: Hashable, Sendable, Codable {
 
     /// One result for each filter.
     package let filters: [Filter]
-    /// For each picture the reason why it cannot be read. Nil if its header can be read.
+    /// For each picture the reason why it cannot be used. Nil if its header can be read.
     package let pictures: [String?]
 
     package init(filters: [Filter], pictures: [String?]) {

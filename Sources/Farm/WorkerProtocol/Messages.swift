@@ -15,7 +15,9 @@ package enum Order: Hashable, Sendable, Codable {
     ///
     /// The open files come with the first byte of the order, in the order of the list. If a worker's standard input is a
     /// pipe, it opens them by their paths.
-    case start(LeaseID, TaskSpec, [SentFile])
+    ///
+    /// The coordinator kills a worker that takes longer than the time limit. Nil if it has none.
+    case start(LeaseID, TaskSpec, [SentFile], timeLimit: Duration? = nil)
 }
 
 /// A message of a worker.
@@ -64,7 +66,7 @@ package struct Greeting: Hashable, Sendable, Codable {
     }
 
     /// Raised when a message changes. Coordinator and workers of one installation always agree.
-    package static let currentVersion = 12
+    package static let currentVersion = 13
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"

@@ -29,6 +29,19 @@ package struct PreviewTask: Hashable, Sendable, Codable {
         }
     }
 
+    /// Words above the panels.
+    package struct Labels: Hashable, Sendable, Codable {
+        /// One for each panel, in the order in which they are shown.
+        package let texts: [String]
+        /// The font that they are written in.
+        package let font: PictureReference
+
+        package init(texts: [String], font: PictureReference) {
+            self.texts = texts
+            self.font = font
+        }
+    }
+
     package var input: InputSpec
     /// One panel for each chain.
     package let chains: [[FilterInvocation]]
@@ -38,6 +51,7 @@ package struct PreviewTask: Hashable, Sendable, Codable {
     package let others: [OutputSpec]
     package let view: View
     package let comparison: Comparison?
+    package let labels: Labels?
     /// The format of the preview's own file.
     package let fileFormat: String
     /// The options of that format, by name. Those that are missing have their usual values.
@@ -48,7 +62,7 @@ package struct PreviewTask: Hashable, Sendable, Codable {
 
     package init(
         input: InputSpec, chains: [[FilterInvocation]], output: OutputSpec, others: [OutputSpec], view: View,
-        comparison: Comparison?,
+        comparison: Comparison?, labels: Labels? = nil,
         fileFormat: String, fileOptions: [String: ParameterValue] = [:], path: String, memory: Int
     ) {
         self.input = input
@@ -57,6 +71,7 @@ package struct PreviewTask: Hashable, Sendable, Codable {
         self.others = others
         self.view = view
         self.comparison = comparison
+        self.labels = labels
         self.fileFormat = fileFormat
         self.fileOptions = fileOptions
         self.path = path

@@ -1,5 +1,5 @@
 import Catalogs
-import JobModel
+package import JobModel
 
 /// A file that a task needs open. The coordinator opens it, and hands the open file to the worker with the order, because a
 /// worker, which decodes foreign pictures, may be kept from opening files.
@@ -82,6 +82,7 @@ package struct FolderMove: Hashable, Sendable {
     package let target: String
     /// The output's own name, by which its files are called.
     package let name: String
+    package let format: FolderFormat
 }
 
 extension TaskSpec {
@@ -92,12 +93,14 @@ extension TaskSpec {
     package func creatingFolders(in folders: [String], folderFormats: Set<String>) -> (TaskSpec, [FolderMove]) {
         var moves: [FolderMove] = []
         func source(_ target: String, _ output: OutputSpec, _ name: String) -> String {
-            guard folderFormats.contains(output.format), !folders.contains(where: { PathNames.isBelow(target, $0) })
+            guard folderFormats.contains(output.format), let format = FolderFormat(rawValue: output.format),
+                !folders.contains(where: { PathNames.isBelow(target, $0) })
             else { return target }
             let around = folders.filter { PathNames.isBelow(target, PathNames.folder(of: $0) ?? "/") }
             guard let folder = around.max(by: { $0.utf8.count < $1.utf8.count }) else { return target }
             let move = FolderMove(
-                source: PathNames.joined(folder, PathNames.last(of: target)), target: target, name: name)
+                source: PathNames.joined(folder, PathNames.last(of: target)), target: target, name: name,
+                format: format)
             moves.append(move)
             return move.source
         }
@@ -137,27 +140,28 @@ extension TaskSpec {
 
     private func allFiles(_ folders: Set<String>) -> [TaskFile] {
         switch self {
-        case .probe(let task): task.input.files + pictures(task.chain, task.outputs)
+        case .probe(let task): task.input.files + pictures(task.chain, task.outputs) + profiles(task.outputs)
         case .frame(let task):
-            task.input.files + pictures(task.chain, task.outputs.map(\.spec))
+            task.input.files + pictures(task.chain, task.outputs.map(\.spec)) + profiles(task.outputs.map(\.spec))
                 + task.outputs.compactMap { output in
                     output.temporaryPath.flatMap { created($0, output.spec, folders) }
                 }
         case .canvas(let task):
-            task.input.files + pictures(task.chain, [task.output]) + [
+            task.input.files + pictures(task.chain, [task.output]) + profiles([task.output]) + [
                 TaskFile(task.canvasPath, .createNew), TaskFile(task.cellsPath, .create),
                 TaskFile(task.metadataPath, .create),
             ]
         case .tile(let task):
             tiled(task)
-        case .stitch(let task): [created(task.temporaryPath, task.output, folders)].compactMap(\.self)
+        case .stitch(let task):
+            profiles([task.output]) + [created(task.temporaryPath, task.output, folders)].compactMap(\.self)
         case .audit(let task): audited(task)
         case .check(let task):
             [TaskFile("", .scratch)]
                 + task.outputs.filter { !folders.contains($0.spec.format) }.map { TaskFile($0.expected.path, .read) }
         case .preview(let task):
             task.input.files + task.chains.flatMap { pictures($0, []) } + pictures([], [task.output] + task.others)
-                + [TaskFile(task.path, .create)]
+                + (task.labels.map { [TaskFile($0.font.path, .read)] } ?? []) + [TaskFile(task.path, .create)]
         case .compare(let task): task.files.map { TaskFile(path: $0.bytes ?? Array($0.path.utf8), .read) }
         }
     }
@@ -168,16 +172,21 @@ extension TaskSpec {
     }
 
     private func audited(_ task: AuditTask) -> [TaskFile] {
-        let pictures = pictures(task.chain, task.outputs.map(\.spec))
+        let (pictures, profiles) = (pictures(task.chain, task.outputs.map(\.spec)), profiles(task.outputs.map(\.spec)))
         return switch task.source {
-        case .input(let input): input.files + pictures
-        case .canvas: Self.scratch(for: pictures) + pictures
+        case .input(let input): input.files + pictures + profiles
+        case .canvas: Self.scratch(for: pictures) + pictures + profiles
         }
     }
 
     /// The pictures that filters read.
     private func pictures(_ chain: [FilterInvocation], _ outputs: [OutputSpec]) -> [TaskFile] {
         (chain + outputs.flatMap(\.chain)).picturePaths.map { TaskFile($0, .read) }
+    }
+
+    /// The colour profiles of outputs.
+    private func profiles(_ outputs: [OutputSpec]) -> [TaskFile] {
+        Set(outputs.flatMap(\.save.profilePaths)).sorted().map { TaskFile($0, .read) }
     }
 
     /// A picture of a filter may be large, and may have to be turned.

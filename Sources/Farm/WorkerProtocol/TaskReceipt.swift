@@ -125,6 +125,8 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package var stamp: FileStamp?
     /// The parts of the input that its pixels do not contain. Nil for none.
     package var losses: [DecodingLoss]?
+    /// What was measured of the input for the chains' first filters. Nil if they need no measurement.
+    package var measured: [MeasuredFilters]?
 
     package init(
         source: ImageFacts, pages: Int = 1, outputs: [OutputGeometry], shrinking: Shrinking? = nil,
@@ -159,6 +161,12 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package var mostPixels: Int {
         let stored = shrinking.map { $0.width * $0.height } ?? source.width * source.height * source.frames
         return outputs.reduce(stored) { max($0, $1.extent.area * $1.frames) }
+    }
+
+    /// The measurements for the tasks that follow. Nil for none.
+    package var measuredPicture: MeasuredPicture? {
+        // A stamp of this time would not show a change.
+        measured.map { MeasuredPicture($0, stamp: stamp.flatMap { $0.modified == 0 ? nil : $0 }) }
     }
 
     /// The rectangle of the first output.

@@ -1,3 +1,4 @@
+import Catalogs
 import Geometry
 package import JobModel
 
@@ -211,6 +212,18 @@ extension ProbeReceipt {
         return gridObjection
     }
 
+    /// Each measurement must be for its filter, and possible in the picture, whose size was checked before.
+    fileprivate func objection(toMeasurementsFor filters: [[FilterInvocation]]) -> String? {
+        let measured = measured ?? []
+        guard measured.map(\.filters) == filters,
+            measured.allSatisfy({ $0.filters.map(\.measures) == $0.measurements.map(\.kind) })
+        else { return "measurements for other filters" }
+        let picture = PixelRect(
+            x: 0, y: 0, width: shrinking?.width ?? source.width, height: shrinking?.height ?? source.height)
+        return measured.lazy.flatMap(\.measurements).allSatisfy { $0.isPossible(in: picture) }
+            ? nil : "an impossible measurement"
+    }
+
     /// The tiles must cover the first output with all its frames, each in its position.
     private var gridObjection: String? {
         let sides = 1...Most.height
@@ -227,6 +240,16 @@ extension ProbeReceipt {
     }
 }
 
+extension Measurement {
+    fileprivate func isPossible(in picture: PixelRect) -> Bool {
+        switch self {
+        case .part(nil): true
+        case .part(let part?): part.isPlausible && !part.isEmpty && picture.contains(part)
+        case .angle(let angle): angle.magnitude <= 45  // false for a NaN
+        }
+    }
+}
+
 extension ProbeTask {
     fileprivate func objection(to receipt: ProbeReceipt) -> String? {
         guard receipt.outputs.count == outputs.count else {
@@ -239,7 +262,7 @@ extension ProbeTask {
         if case .page(let number) = input.pages, number >= receipt.pages {
             return "page \(number + 1) of a file of \(receipt.pages) pages"
         }
-        return receipt.objection
+        return receipt.objection ?? receipt.objection(toMeasurementsFor: measuredFilters)
     }
 }
 
@@ -312,10 +335,25 @@ extension CanvasTask {
         let canvas = receipt.canvas
         return WorkerProtocol.objection(canvas.path, for: canvasPath, doer)
             ?? WorkerProtocol.objection(receipt.metadataPath, for: metadataPath, doer)
-            ?? canvas.shrinking?.objection ?? receipt.source.objection
-            ?? (canvas.frame.map { input.pages == .page($0) } ?? true ? nil : "a canvas of another frame")
-            ?? ((canvas.rect, canvas.layout, canvas.format) == (expected.rect, expected.layout, expected.format)
-                && canvas.stored == expected.stored && canvas.cells != nil ? nil : "a canvas of another picture")
+            ?? canvas.shrinking?.objection ?? receipt.source.objection ?? objection(toExif: canvas.exif ?? [:])
+            ?? objection(toContentOf: canvas)
+    }
+
+    private func objection(toContentOf canvas: CanvasReference) -> String? {
+        if let frame = canvas.frame, input.pages != .page(frame) { return "a canvas of another frame" }
+        if canvas.measurements ?? [] != measurements { return "a canvas with other measurements" }
+        let isExpected =
+            (canvas.rect, canvas.layout, canvas.format) == (expected.rect, expected.layout, expected.format)
+            && canvas.stored == expected.stored && canvas.cells != nil
+        return isExpected ? nil : "a canvas of another picture"
+    }
+
+    private func objection(toExif values: [String: String]) -> String? {
+        let asked = Set((chain + output.chain).exifFields.map(\.rawValue))
+        if values.keys.contains(where: { !asked.contains($0) }) { return "metadata that were not asked for" }
+        return values.values.map(\.utf8.count).max().flatMap {
+            $0 > ExifField.longestText ? "a text of \($0) bytes" : nil
+        }
     }
 }
 

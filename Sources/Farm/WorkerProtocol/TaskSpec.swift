@@ -31,11 +31,18 @@ package struct InputSpec: Hashable, Sendable, Codable {
     package let pages: PageChoice
     /// The factor by which the decoder shrinks the picture: 1, 2, 4 or 8. Nil for the factor that suits all outputs.
     package let shrink: Int?
+    /// How finely PDF and SVG are drawn, in pixels for each inch. Nil for 72.
+    package let dpi: Int?
+    /// What the frame's probe has measured. A worker believes it as long as the file is untouched. Otherwise, and if it is nil,
+    /// the worker measures the picture itself.
+    package var measured: MeasuredPicture?
 
     package init(
         path: String, bytes: [UInt8]? = nil, maxPixels: Int, color: ColorPolicy, scratchFolder: String? = nil,
-        pages: PageChoice = .first, shrink: Int? = nil
+        pages: PageChoice = .first, shrink: Int? = nil, dpi: Int? = nil, measured: MeasuredPicture? = nil
     ) {
+        self.measured = measured
+        self.dpi = dpi
         self.pages = pages
         self.shrink = shrink
         self.path = path
@@ -60,13 +67,14 @@ package struct OutputSpec: Hashable, Sendable, Codable {
         self.save = save
     }
 
-    /// The same output with other references to the pictures that its filters read.
+    /// The same output with other references to the pictures that its filters read, and to its colour profile.
     package func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> OutputSpec {
-        OutputSpec(chain: chain.map { $0.mappingPictures(transform) }, format: format, save: save)
+        OutputSpec(
+            chain: chain.map { $0.mappingPictures(transform) }, format: format, save: save.mappingProfile(transform))
     }
 }
 
-/// Reads a file's header and computes the chain's geometry for it. Decodes no pixel.
+/// Reads a file's header and computes the chain's geometry for it. Decodes no pixel, unless filters need measurements.
 package struct ProbeTask: Hashable, Sendable, Codable {
     package var input: InputSpec
     package let chain: [FilterInvocation]
@@ -90,6 +98,18 @@ package struct ProbeTask: Hashable, Sendable, Codable {
         self.tileMemory = tileMemory
         self.frameMemory = frameMemory
         self.digestsContent = digestsContent
+    }
+
+    /// The first filters of the chains for which the input is measured, each list once.
+    package var measuredFilters: [[FilterInvocation]] { Self.measuredFilters(chain, outputs) }
+
+    /// - Parameter chain: the filters that all outputs share.
+    package static func measuredFilters(
+        _ chain: [FilterInvocation], _ outputs: [OutputSpec]
+    ) -> [[FilterInvocation]] {
+        var seen: Set<[FilterInvocation]> = []
+        return ([chain] + outputs.map { chain + $0.chain }).map(\.measuredFilters)
+            .filter { !$0.isEmpty && seen.insert($0).inserted }
     }
 }
 
@@ -200,6 +220,9 @@ package struct CanvasTask: Hashable, Sendable, Codable {
         self.canvasPath = canvasPath
         self.metadataPath = metadataPath
     }
+
+    /// What the probe has measured for the chain. The tiles were planned for it.
+    package var measurements: [Measurement] { input.measured?.chains.measurements(for: chain + output.chain) ?? [] }
 }
 
 /// Renders one tile of a frame from its canvas.
@@ -337,11 +360,19 @@ package struct CanvasReference: Hashable, Sendable, Codable {
     package let cells: Digest?
     /// The frame of the input's animation that it holds, from 0. Nil if the input is no animation.
     package let frame: Int?
+    /// The measurements for the first filters of the chain. Nil for none.
+    package let measurements: [Measurement]?
+    /// The values of the input's metadata for the texts of the chain, by the raw values of ``ExifField``. Nil if the texts have no such
+    /// fields.
+    package let exif: [String: String]?
 
     package init(
         path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat, shrinking: Shrinking? = nil,
-        cells: Digest? = nil, frame: Int? = nil, stored: SampleFormat? = nil
+        cells: Digest? = nil, frame: Int? = nil, stored: SampleFormat? = nil, measurements: [Measurement]? = nil,
+        exif: [String: String]? = nil
     ) {
+        self.measurements = measurements
+        self.exif = exif
         self.stored = stored
         self.frame = frame
         self.cells = cells

@@ -19,14 +19,15 @@ extension Catalog {
     /// Why it cannot be an installation's catalog. Nil if it can.
     package var objection: String? {
         let lists = [
-            versions.count, filters.count, formats.count, pluginProblems.count, unpinnedPlugins.count,
+            versions.count, filters.count, formats.count, missingFormats.count, pluginProblems.count,
+            unpinnedPlugins.count,
         ]
         if let most = lists.max(), most > CatalogLimits.entries { return "a catalog with \(most) entries of a kind" }
-        return versions.lazy.compactMap { Self.objection(toNames: [$0, $1]) }.first
-            ?? filters.lazy.compactMap(\.objection).first
-            ?? formats.lazy.compactMap(\.objection).first
-            ?? Self.objection(toSentences: pluginProblems)
-            ?? sandbox.objection
+        let ofNames = versions.lazy.compactMap { Self.objection(toNames: [$0, $1]) }.first
+        let ofOffers =
+            filters.lazy.compactMap(\.objection).first ?? formats.lazy.compactMap(\.objection).first
+            ?? missingFormats.lazy.compactMap(\.objection).first
+        return ofNames ?? ofOffers ?? Self.objection(toSentences: pluginProblems) ?? sandbox.objection
             ?? Self.objection(toSentences: unpinnedPlugins.flatMap { [$0.path, $0.sha256] })
     }
 
@@ -51,6 +52,13 @@ extension SandboxReport {
     }
 }
 
+extension MissingFormat {
+    fileprivate var objection: String? {
+        if extensions.count > CatalogLimits.parts { return "a format with \(extensions.count) extensions" }
+        return Catalog.objection(toNames: extensions) ?? Catalog.objection(toSentences: [reason, remedy])
+    }
+}
+
 extension FilterDescriptor {
     fileprivate var objection: String? {
         if max(parameters.count, rules.count) > CatalogLimits.parts {
@@ -70,7 +78,15 @@ extension FormatDescriptor {
             return "a format with times in steps of \(frameTime) ms"
         }
         guard options.count <= CatalogLimits.parts else { return "a format with \(options.count) options" }
-        return Catalog.objection(toNames: [name]) ?? Catalog.objection(toWords: extensions)
+        guard sampleLimits.count <= CatalogLimits.parts else {
+            return "a format with \(sampleLimits.count) limits of its samples"
+        }
+        guard conditions.count <= CatalogLimits.parts else {
+            return "a format with \(conditions.count) conditions of its options"
+        }
+        return Catalog.objection(toNames: [name] + sampleLimits.map(\.option) + conditions.map(\.other))
+            ?? Catalog.objection(toWords: extensions)
+            ?? conditions.lazy.compactMap { Catalog.objection(toWords: $0.options) }.first
             ?? options.lazy.compactMap(\.objection).first
     }
 }
@@ -85,7 +101,7 @@ extension ParameterDescriptor {
     fileprivate var objection: String? {
         Catalog.objection(toNames: [name, unit, requiredLike ?? ""])
             ?? Catalog.objection(toWords: synonyms.map(\.name) + kind.words)
-            ?? Catalog.objection(toSentences: [summary])
+            ?? Catalog.objection(toSentences: [summary] + kind.sentences)
             ?? (kind.hasRange ? nil : "a parameter without a range of values")
     }
 }
@@ -95,9 +111,20 @@ extension ParameterKind {
         switch self {
         case .numberOrWord(_, _, let words), .integerOrWord(_, _, let words), .choice(let words): words
         case .numbers(let ranges): ranges.map(\.name)
-        case .number, .numberOrPair, .integer, .boolean, .text, .regions, .length, .distance, .path, .size, .color,
-            .picture, .table, .layer:
+        case .command(let programs): programs.map(\.name)
+        case .number, .numberOrPair, .integer, .boolean, .text, .address, .regions, .length, .distance, .path, .size,
+            .color, .picture, .table, .layer, .font, .template:
             []
+        }
+    }
+
+    fileprivate var sentences: [String] {
+        guard case .command(let programs) = self else { return [] }
+        return programs.flatMap { program in
+            switch program.file {
+            case .usable(let sha256): [program.path, sha256]
+            case .unusable(let reason): [program.path, reason]
+            }
         }
     }
 
@@ -110,7 +137,9 @@ extension ParameterKind {
         case .integer(let minimum, let maximum), .integerOrWord(let minimum, let maximum, _): minimum <= maximum
         case .numbers(let ranges): ranges.allSatisfy { $0.minimum <= $0.maximum }
         case .length(let limit): limit.pixels >= 0 && limit.percent >= 0
-        case .choice, .boolean, .text, .regions, .distance, .path, .size, .color, .picture, .table, .layer: true
+        case .choice, .boolean, .text, .address, .regions, .distance, .path, .size, .color, .picture, .table, .layer,
+            .font, .template, .command:
+            true
         }
     }
 }
@@ -124,6 +153,7 @@ extension ParameterRule {
         case .needs(let parameter, let other, let words): [parameter, other] + words
         case .belongs(let parameter, let others): [parameter] + others
         case .below(let parameter, let other): [parameter, other]
+        case .idleAtMultiples(let parameter, let other, _): [parameter, other]
         }
     }
 }

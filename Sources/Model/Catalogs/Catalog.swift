@@ -7,6 +7,8 @@ public struct Catalog: Hashable, Sendable, Codable {
     public let filters: [FilterDescriptor]
     /// Sorted by name.
     public let formats: [FormatDescriptor]
+    /// Formats that Penumbra can write, but not here.
+    public let missingFormats: [MissingFormat]
     /// Plugins that could not be loaded, one sentence each. The rest works.
     public let pluginProblems: [String]
     /// Plugins that may not be opened, because they have no pin.
@@ -16,12 +18,13 @@ public struct Catalog: Hashable, Sendable, Codable {
 
     public init(
         versions: [String: String], filters: [FilterDescriptor], formats: [FormatDescriptor],
-        pluginProblems: [String] = [], unpinnedPlugins: [UnpinnedPlugin] = [],
+        missingFormats: [MissingFormat] = [], pluginProblems: [String] = [], unpinnedPlugins: [UnpinnedPlugin] = [],
         sandbox: SandboxReport = .off
     ) {
         self.versions = versions
         self.filters = filters.sorted { $0.name < $1.name }
         self.formats = formats.sorted { $0.name < $1.name }
+        self.missingFormats = missingFormats
         self.pluginProblems = pluginProblems
         self.unpinnedPlugins = unpinnedPlugins
         self.sandbox = sandbox
@@ -33,11 +36,20 @@ public struct Catalog: Hashable, Sendable, Codable {
         return filters.flatMap(\.parameters).filter { $0.isShared && seen.insert($0.name).inserted }
     }
 
+    /// The programs that the settings let manifests name, each once.
+    public var programs: [AllowedProgram] {
+        var seen: Set<String> = []
+        return filters.flatMap { filter -> [AllowedProgram] in
+            if case .command(let programs)? = filter.command?.kind { programs } else { [] }
+        }.filter { seen.insert($0.name).inserted }
+    }
+
     /// The catalog with other fallbacks for shared parameters.
     public func sharing(_ shared: [String: ParameterValue]) -> Catalog {
         Catalog(
             versions: versions, filters: filters.map { $0.sharing(shared) }, formats: formats,
-            pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins, sandbox: sandbox)
+            missingFormats: missingFormats, pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins,
+            sandbox: sandbox)
     }
 
     /// The catalog of a worker whose sandbox lacks one more part.
@@ -47,8 +59,8 @@ public struct Catalog: Hashable, Sendable, Codable {
         let lacking = SandboxReport(
             limitsCalls: sandbox.limitsCalls, files: sandbox.files, missing: sandbox.missing + [reason])
         return Catalog(
-            versions: versions, filters: filters, formats: formats, pluginProblems: pluginProblems,
-            unpinnedPlugins: unpinnedPlugins, sandbox: lacking)
+            versions: versions, filters: filters, formats: formats, missingFormats: missingFormats,
+            pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins, sandbox: lacking)
     }
 
     /// The filters that are plugins.
@@ -67,6 +79,28 @@ public struct Catalog: Hashable, Sendable, Codable {
     public func format(forExtension ext: String) -> FormatDescriptor? {
         let lower = ext.lowercased()
         return formats.first { $0.extensions.contains(lower) }
+    }
+
+    /// The format of an extension, if this machine lacks a program for it.
+    public func missingFormat(forExtension ext: String) -> MissingFormat? {
+        let lower = ext.lowercased()
+        return missingFormats.first { $0.extensions.contains(lower) }
+    }
+}
+
+/// A format that this machine lacks a program for.
+public struct MissingFormat: Hashable, Sendable, Codable {
+    /// In lower case, without the dot.
+    public let extensions: [String]
+    /// What is missing: `there is no /usr/bin/ffmpeg`.
+    public let reason: String
+    /// What a person can do about it.
+    public let remedy: String
+
+    public init(extensions: [String], reason: String, remedy: String) {
+        self.extensions = extensions
+        self.reason = reason
+        self.remedy = remedy
     }
 }
 

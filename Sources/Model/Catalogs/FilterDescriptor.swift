@@ -32,15 +32,30 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
     /// Whether it refuses some values that its parameters and rules allow, so that only a worker can tell.
     public let refusesValues: Bool
 
+    /// What is measured of each picture before the filter is made. Nil for nothing.
+    public let measures: Measured?
+
+    /// Something that is found out from the pixels of a picture, as it is in its file. So such a filter stands at the
+    /// beginning of a chain.
+    public enum Measured: String, Hashable, Sendable, Codable {
+        /// The part of the picture that the filter keeps.
+        case part
+        /// The angle by which the filter turns the picture. It is measured in the part that a filter before this one keeps.
+        case angle
+
+        /// Whether a filter may measure this behind `other`.
+        public func mayFollow(_ other: Measured) -> Bool { self == .angle && other == .part }
+    }
+
     /// Whether things may be in other places of the output than of the input.
     public var mayMovePixels: Bool { kind == .geometry || hasOwnGeometry }
 
     public init(
         name: String, kind: Kind, summary: String, renderingVersion: Int, parameters: [ParameterDescriptor],
         rules: [ParameterRule] = [], origin: Origin = .builtIn, hasOwnGeometry: Bool = false,
-        refusesValues: Bool = false
+        refusesValues: Bool = false, measures: Measured? = nil
     ) {
-        (self.hasOwnGeometry, self.refusesValues) = (hasOwnGeometry, refusesValues)
+        (self.hasOwnGeometry, self.refusesValues, self.measures) = (hasOwnGeometry, refusesValues, measures)
         self.name = name
         self.kind = kind
         self.summary = summary
@@ -52,12 +67,17 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
 
     /// The filter with other fallbacks for shared parameters.
     func sharing(_ shared: [String: ParameterValue]) -> FilterDescriptor {
-        FilterDescriptor(
-            name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
+        with(
             parameters: parameters.map { parameter in
                 shared[parameter.name].flatMap { parameter.isShared ? parameter.fallingBack(to: $0) : nil } ?? parameter
-            }, rules: rules, origin: origin, hasOwnGeometry: hasOwnGeometry,
-            refusesValues: refusesValues)
+            })
+    }
+
+    func with(parameters: [ParameterDescriptor]) -> FilterDescriptor {
+        FilterDescriptor(
+            name: name, kind: kind, summary: summary, renderingVersion: renderingVersion, parameters: parameters,
+            rules: rules, origin: origin, hasOwnGeometry: hasOwnGeometry, refusesValues: refusesValues,
+            measures: measures)
     }
 
     /// The fallbacks of the parameters that `given` lacks, except for parameters that a given one replaces.

@@ -11,6 +11,8 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case choice([String])
     case boolean
     case text
+    /// The address of an output on a site, with fields as in an output's path: `https://example.org/iiif/{stem}`.
+    case address
     /// `{x, y, width, height, corner_radius}`, each in px or %; a list of them; or a file that has them for each picture.
     case regions
     /// A position in pixels or percent: `12`, `12px`, `-10%`.
@@ -31,6 +33,12 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case table
     /// The path of a picture that is visible in the output. Everything that such a filter works on is sRGB.
     case layer
+    /// The path of a font file, from the manifest's folder. Plugins cannot have one.
+    case font
+    /// Words with fields such as `{stem}`.
+    case template
+    /// A program with its arguments. The programs are those that the settings allow. Plugins cannot have one.
+    case command([AllowedProgram])
 }
 
 /// One of the numbers of ``ParameterKind/numbers(_:)``.
@@ -127,4 +135,6 @@ public enum ParameterRule: Hashable, Sendable, Codable {
     case belongs(parameter: String, to: [String])
     /// The number `parameter` must be smaller than the number `other`.
     case below(parameter: String, other: String)
+    /// `parameter` has no effect if `other` is a multiple of `step`, which is above 0.
+    case idleAtMultiples(parameter: String, other: String, step: Double)
 }

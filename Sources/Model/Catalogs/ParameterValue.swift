@@ -38,13 +38,44 @@ public struct Region: Hashable, Sendable, Codable {
 /// Several regions of one picture, or none.
 public struct RegionSet: Hashable, Sendable, Codable {
     public let regions: [Region]
+    /// More regions, which are no rectangles. Recipes without them do not have the key.
+    private let drawn: [RegionOutline]?
     /// The size of the picture that lengths in pixels refer to. Nil for the filter's input.
     public let size: PictureSize?
 
-    public init(_ regions: [Region], of size: PictureSize? = nil) {
+    public init(_ regions: [Region], outlines: [RegionOutline] = [], of size: PictureSize? = nil) {
         self.regions = regions
         self.size = size
+        drawn = outlines.isEmpty ? nil : outlines
     }
+
+    public var outlines: [RegionOutline] { drawn ?? [] }
+    /// Of rectangles and outlines.
+    public var count: Int { regions.count + outlines.count }
+
+    private enum CodingKeys: String, CodingKey {
+        case regions, size
+        case drawn = "outlines"
+    }
+}
+
+/// A region within closed straight lines, such as the outline of a person.
+public struct RegionOutline: Hashable, Sendable, Codable {
+    /// For each closed line, x and y of its corners in turn, in pixels. What lies within lines of opposite directions is a hole.
+    public let rings: [[Double]]
+    /// How far the region reaches beyond its lines, in pixels.
+    public let grow: Double
+
+    public init(rings: [[Double]], grow: Double = 0) {
+        self.rings = rings
+        self.grow = grow
+    }
+
+    /// The number of corners.
+    public var corners: Int { rings.reduce(0) { $0 + $1.count / 2 } }
+
+    /// One picture has at most as many. More would take long.
+    public static let mostCorners = 100_000
 }
 
 /// The width and height of a picture in pixels.
@@ -68,6 +99,14 @@ public struct RegionFile: Hashable, Sendable, Codable {
         case none
     }
 
+    /// What a region of a file is where the file has an outline, too.
+    public enum Shape: String, Hashable, Sendable, Codable, CaseIterable {
+        /// The box around it.
+        case box
+        /// What the outline encloses.
+        case outline
+    }
+
     /// Absolute. With the fields `{dir}`, `{stem}` or `{ext}`, each picture has a file of its own.
     public let path: String
     /// The names of the categories that count. Empty for all.
@@ -76,16 +115,18 @@ public struct RegionFile: Hashable, Sendable, Codable {
     public let grow: Length
     public let cornerRadius: Length
     public let unlisted: Unlisted
+    public let shape: Shape
 
     public init(
         path: String, categories: [String] = [], grow: Length = .pixels(0), cornerRadius: Length = .pixels(0),
-        unlisted: Unlisted = .fail
+        unlisted: Unlisted = .fail, shape: Shape = .box
     ) {
         self.path = path
         self.categories = categories
         self.grow = grow
         self.cornerRadius = cornerRadius
         self.unlisted = unlisted
+        self.shape = shape
     }
 }
 
@@ -100,23 +141,38 @@ public struct Point: Hashable, Sendable, Codable {
     }
 }
 
-/// A picture that a filter reads beside its input.
+/// A picture that a filter reads beside its input, or another file, such as a font.
 public struct PictureReference: Hashable, Sendable, Codable {
     /// Absolute.
     public let path: String
     /// The digest of its bytes, as 32 hexadecimal digits. Nil before it was read.
     public let digest: String?
+    /// Recipes of pictures that belong to all inputs do not have it.
+    private let own: Bool?
 
-    public init(path: String, digest: String? = nil) {
+    /// - Parameter isOwn: see ``isOwn``.
+    public init(path: String, digest: String? = nil, isOwn: Bool = false) {
         self.path = path
         self.digest = digest
+        own = isOwn ? true : nil
     }
+
+    /// Whether a ``PictureTemplate`` has found it for one input. Then a mask may be black: the input has nothing to change.
+    public var isOwn: Bool { own == true }
 
     /// Whether two references have the same bytes, wherever the files are. Compares paths if the bytes are unknown.
     public func hasContent(of other: PictureReference) -> Bool {
         guard let digest, let otherDigest = other.digest else { return path == other.path }
         return digest == otherDigest
     }
+}
+
+/// The path of a picture that each input has of its own: `masks/{stem}.png`.
+public struct PictureTemplate: Hashable, Sendable, Codable {
+    /// Absolute, with at least one of the fields `{dir}`, `{stem}` and `{ext}`.
+    public let path: String
+
+    public init(path: String) { self.path = path }
 }
 
 /// The value of one parameter in a manifest, after its schema gave it a type.
@@ -140,7 +196,12 @@ public enum ParameterValue: Hashable, Sendable, Codable {
     case size(SizeWish)
     /// Red, green, blue and alpha, each 0–255.
     case color(red: Int, green: Int, blue: Int, alpha: Int)
+    /// A picture, a table of colours, or a font.
     case picture(PictureReference)
+    /// The path of a picture of each input. Before a filter is made, a ``picture(_:)`` takes its place.
+    case pictureTemplate(PictureTemplate)
+    case command(ProgramCommand)
+    case template(TextTemplate)
 }
 
 extension ParameterValue {

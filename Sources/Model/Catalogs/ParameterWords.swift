@@ -17,10 +17,16 @@ package enum ParameterWords {
         case .choice(let words): words.joined(separator: " | ")
         case .boolean: "true | false"
         case .text: "text"
+        case .address: "an address with {fields}"
         case .regions: "{x, y, width, height, corner_radius}, px or %; a list of them; {from: a file}"
         case .color: "#rrggbb, white, black, transparent"
         case .picture, .layer: "a picture's path"
         case .table: "the path of a .cube file"
+        case .font: "the path of a .ttf or .otf file"
+        case .template: "text with fields"
+        case .command(let programs):
+            "[program, argument, …]"
+                + (programs.isEmpty ? "" : ", of the programs \(programs.map(\.name).joined(separator: " | "))")
         }
     }
 
@@ -42,6 +48,9 @@ package enum ParameterWords {
         case .numbers: "{…}"
         case .color(let red, let green, let blue, let alpha): color(red, green, blue, alpha)
         case .picture(let picture): picture.path
+        case .pictureTemplate(let template): template.path
+        case .command: "[…]"
+        case .template(let template): template.written
         }
     }
 
@@ -82,6 +91,8 @@ package enum ParameterWords {
             "\(parameter) needs \(others.joined(separator: " or "))"
         case .below(let parameter, let other):
             "\(parameter) is smaller than \(other)"
+        case .idleAtMultiples(let parameter, let other, let step):
+            "\(parameter) has no effect where \(other) is a multiple of \(number(step))"
         }
     }
 

@@ -18,27 +18,33 @@ public enum SampleFormat: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The samples of a pixel, interleaved in this order. Alpha is always the last one and never premultiplied.
 public enum PixelLayout: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The layouts that filters get and give. Only files have ``cmyk``.
+    public static let allCases: [PixelLayout] = [.gray, .grayAlpha, .rgb, .rgba]
+
     case gray
     case grayAlpha
     case rgb
     case rgba
+    /// The inks cyan, magenta, yellow and black. 0 is none.
+    case cmyk
 
     @inlinable public var channels: Int {
         switch self {
         case .gray: 1
         case .grayAlpha: 2
         case .rgb: 3
-        case .rgba: 4
+        case .rgba, .cmyk: 4
         }
     }
 
     @inlinable public var hasAlpha: Bool { self == .grayAlpha || self == .rgba }
 
-    /// The same colours with an alpha channel.
+    /// The same colours with an alpha channel, which CMYK cannot have.
     public var addingAlpha: PixelLayout {
         switch self {
         case .gray, .grayAlpha: .grayAlpha
         case .rgb, .rgba: .rgba
+        case .cmyk: .cmyk
         }
     }
 
@@ -47,6 +53,7 @@ public enum PixelLayout: String, Hashable, Sendable, Codable, CaseIterable {
         switch self {
         case .gray, .grayAlpha: .gray
         case .rgb, .rgba: .rgb
+        case .cmyk: .cmyk
         }
     }
 }

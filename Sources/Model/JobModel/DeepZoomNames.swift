@@ -1,5 +1,7 @@
 /// The names of files in a Deep Zoom folder: `a.dzi`, `a_files/12/3_4.jpg` in the folder `a`.
-package struct DeepZoomNames {
+package struct DeepZoomNames: FolderNames {
+    package static let title = "Deep Zoom"
+
     /// The formats of tiles, as the option `tile_format` names them.
     package enum Tile: String, CaseIterable {
         case jpeg
@@ -28,15 +30,7 @@ package struct DeepZoomNames {
         [descriptor] + Tile.allCases.map { "\(folder)/\(name)\(Self.tilesEnding)/0/0_0.\($0.fileExtension)" }
     }
 
-    /// Whether all files have names of a Deep Zoom picture.
-    ///
-    /// - Parameter files: paths below the folder.
-    package func all(_ files: [String]) -> Bool { files.allSatisfy(isOne) }
-
-    /// Whether a file has a name of a Deep Zoom picture.
-    package func any(_ files: [String]) -> Bool { files.contains(where: isOne) }
-
-    private func isOne(_ file: String) -> Bool {
+    package func holds(file: String) -> Bool {
         if PathKey(file) == PathKey("\(name)\(Self.descriptorEnding)") { return true }
         let parts = PathNames.all(in: file)
         guard parts.count == 3, PathKey(String(parts[0])) == PathKey("\(name)\(Self.tilesEnding)"), isNumber(parts[1]),
@@ -45,6 +39,15 @@ package struct DeepZoomNames {
         else { return false }
         let numbers = parts[2][..<dot].split(separator: "_", omittingEmptySubsequences: false)
         return numbers.count == 2 && numbers.allSatisfy(isNumber)
+    }
+
+    /// `a_files`, and `a_files/12` in it.
+    package func holds(folder: String) -> Bool {
+        PathNames.all(in: folder).count < 3 && (holds(file: "\(folder)/0_0.jpg") || holds(file: "\(folder)/0/0_0.jpg"))
+    }
+
+    package static func globs(ofFolders folder: String) -> [String] {
+        ["\(folder)/*\(tilesEnding)/**", "\(folder)/*\(descriptorEnding)"]
     }
 
     private func isNumber(_ text: Substring) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }

@@ -30,6 +30,37 @@ extension ColorPolicy: DescribedChoice {
     }
 }
 
+extension NamedColorSpace: DescribedChoice {
+    package var sentence: String {
+        switch self {
+        case .srgb: "The output is in sRGB, without a profile. Gray pictures stay gray."
+        case .p3: "The output is in Display P3, the space of many screens, and has its profile."
+        case .adobe: "The output is in a space like Adobe RGB (1998), and has its profile."
+        case .gray: "The output is gray, with the curve of sRGB and without a profile."
+        }
+    }
+}
+
+extension OutputColor {
+    /// The spaces that are one word. A manifest also takes the path of a profile.
+    package static let describedWords =
+        [DescribedWord("keep", "The output has the colours in which the filters worked: see `color` of the job.")]
+        + NamedColorSpace.words
+}
+
+extension RenderingIntent: DescribedChoice {
+    package var sentence: String {
+        switch self {
+        case .perceptual:
+            "All colours move a little, so that differences between them stay visible. The profile's maker decided how."
+        case .relative:
+            "Colours that the device can show stay as they are, relative to its white. Others become the nearest ones."
+        case .saturation: "Colours stay strong, even if they change. It suits charts."
+        case .absolute: "Like `relative`, but white becomes the colour of the paper. It suits proofs."
+        }
+    }
+}
+
 extension ChainPrecision: DescribedChoice {
     package var sentence: String {
         switch self {

@@ -96,11 +96,40 @@ public struct FarmError: Error, Hashable {
     package let isLoss: Bool
     /// Whether listeners got the details.
     public let isReported: Bool
+    /// The place in a manifest that the request contradicts.
+    package let place: Place?
+
+    /// A place in a manifest, and the parts of a message about it.
+    package struct Place: Hashable, Sendable {
+        /// The manifest as messages show it.
+        package let manifest: String
+        /// Counted from 1. Nil if the value is not from the manifest.
+        package let line: Int?
+        package let message: String
+        package let remedy: String
+
+        package init(manifest: String, line: Int?, message: String, remedy: String) {
+            self.manifest = manifest
+            self.line = line
+            self.message = message
+            self.remedy = remedy
+        }
+    }
 
     package init(_ outcome: RunOutcome, _ message: String, isLoss: Bool = false, isReported: Bool = false) {
         self.isReported = isReported
         self.outcome = outcome
         self.message = message
         self.isLoss = isLoss
+        place = nil
+    }
+
+    /// An error that a place in a manifest explains.
+    package init(_ outcome: RunOutcome, at place: Place, isLoss: Bool) {
+        isReported = false
+        self.outcome = outcome
+        message = "\(place.manifest): error: \(place.message)\n   = \(place.remedy)"
+        self.isLoss = isLoss
+        self.place = place
     }
 }

@@ -1,9 +1,15 @@
 /// How many pictures a job has to find. Nil for no limit.
-public struct InputExpectation: Hashable, Sendable, Codable {
+public struct InputExpectation: Sendable, Codable {
     public let atLeast: Int?
     public let atMost: Int?
     /// How many percent fewer pictures there may be than in the last run, 0 to 100.
     public let loss: Double?
+    /// Its line in the manifest, for messages. It is no part of what is expected, and is not stored.
+    public var line: Int?
+
+    private enum CodingKeys: CodingKey {
+        case atLeast, atMost, loss
+    }
 
     public init(atLeast: Int? = nil, atMost: Int? = nil, loss: Double? = nil) {
         self.atLeast = atLeast
@@ -30,5 +36,17 @@ public struct InputExpectation: Hashable, Sendable, Codable {
             return .lost(gone: before - now, before: before)
         }
         return nil
+    }
+}
+
+extension InputExpectation: Hashable {
+    public static func == (a: InputExpectation, b: InputExpectation) -> Bool {
+        (a.atLeast, a.atMost, a.loss) == (b.atLeast, b.atMost, b.loss)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(atLeast)
+        hasher.combine(atMost)
+        hasher.combine(loss)
     }
 }

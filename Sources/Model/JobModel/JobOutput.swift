@@ -5,58 +5,51 @@ public struct JobOutput: Hashable, Sendable, Codable {
     public var template: OutputTemplate
     /// Continues the job's common chain.
     public var chain: [FilterInvocation]
-    /// Makes frames of a picture after all filters; nil for an output without animation.
-    public var animation: FilterInvocation?
+    /// Make frames of a picture after all filters, at the same time, each from the result of the one before. Empty for an
+    /// output without animation.
+    public var animations: [FilterInvocation]
     public var save: SaveOptions
 
     public init(
-        template: OutputTemplate, chain: [FilterInvocation] = [], animation: FilterInvocation? = nil,
+        template: OutputTemplate, chain: [FilterInvocation] = [], animations: [FilterInvocation] = [],
         save: SaveOptions = SaveOptions()
     ) {
         self.template = template
         self.chain = chain
-        self.animation = animation
+        self.animations = animations
         self.save = save
     }
 
     /// The filters after the job's common chain.
-    public var ownChain: [FilterInvocation] { chain + (animation.map { [$0] } ?? []) }
+    public var ownChain: [FilterInvocation] { chain + animations }
 
-    /// The same with only the last frame of an animation, unless the output is one frame.
+    /// The same with only the frame at the end of an animation, unless the output is one frame.
     public var shownChain: [FilterInvocation] {
-        guard let animation, animation.values[FilterInvocation.frame] == .word("all") else { return ownChain }
-        let last = animation.values.merging([FilterInvocation.frame: .word("last")]) { $1 }
-        return chain + [FilterInvocation(filter: animation.filter, values: last)]
+        guard let last = animations.last, last.values[FilterInvocation.frame] == .word("all") else { return ownChain }
+        let shown: [String: ParameterValue] = [
+            FilterInvocation.frame: .word("last"), "there_and_back": .boolean(false),
+        ]
+        return ownChain.dropLast() + [
+            FilterInvocation(filter: last.filter, values: last.values.merging(shown) { $1 })
+        ]
     }
 
-    /// The same with other references to the pictures that its filters read.
+    /// The paths of the pictures that its own filters read, and of its colour profile.
+    public var picturePaths: [String] { ownChain.picturePaths + save.profilePaths }
+
+    /// The same with other references to these files.
     public func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> JobOutput {
         var output = self
         output.chain = chain.map { $0.mappingPictures(transform) }
-        output.animation = animation?.mappingPictures(transform)
+        output.animations = animations.map { $0.mappingPictures(transform) }
+        output.save = save.mappingProfile(transform)
         return output
     }
 }
 
 /// A parsed output path with `{…}` fields.
 public struct OutputTemplate: Hashable, Sendable, Codable {
-    public enum Field: Hashable, Sendable, Codable {
-        /// The input's folder below the glob's part before its first wildcard; never `..`.
-        case dir
-        case stem
-        case ext
-        case job
-        case width
-        case height
-        /// The input's index in sorted order, from 1, zero-padded to `digits`.
-        case index(digits: Int)
-        /// The page of a file that has several, from 1, zero-padded to `digits`.
-        case frame(digits: Int)
-        /// The run's date in UTC, `2026-11-21`.
-        case date
-        /// Eight hexadecimal digits that change with the input's bytes, the chain and the save options.
-        case hash8
-    }
+    public typealias Field = NameField
 
     public enum Piece: Hashable, Sendable, Codable {
         case literal(String)
@@ -107,16 +100,19 @@ public struct SaveOptions: Hashable, Sendable, Codable {
     /// The samples that filters get from each other. Penumbra knew only those of the input before.
     public var precision: ChainPrecision
     public let depth: OutputDepth
+    /// The colours of the file. Nil for those in which the filters worked.
+    public var color: OutputColor?
     /// Texts about the picture that the output gets. Nil for none.
     public let texts: MetadataTexts?
     /// The format's own options, by name (`quality`, `compression`, …), as its descriptor types them.
-    public let values: [String: ParameterValue]
+    public var values: [String: ParameterValue]
 
     public init(
         metadata: MetadataPolicy = .keep, background: [Int] = [255, 255, 255], dither: Bool = false,
-        precision: ChainPrecision = .input, depth: OutputDepth = .input, texts: MetadataTexts? = nil,
-        values: [String: ParameterValue] = [:]
+        precision: ChainPrecision = .input, depth: OutputDepth = .input, color: OutputColor? = nil,
+        texts: MetadataTexts? = nil, values: [String: ParameterValue] = [:]
     ) {
+        self.color = color
         self.texts = texts
         self.dither = dither
         self.precision = precision
@@ -129,7 +125,7 @@ public struct SaveOptions: Hashable, Sendable, Codable {
 
 extension SaveOptions {
     private enum CodingKeys: CodingKey {
-        case metadata, background, dither, precision, depth, texts, values
+        case metadata, background, dither, precision, depth, color, texts, values
     }
 
     /// Options that were added later are missing in what earlier versions have stored.
@@ -141,6 +137,7 @@ extension SaveOptions {
             dither: try stored.decode(Bool.self, forKey: .dither),
             precision: try stored.decodeIfPresent(ChainPrecision.self, forKey: .precision) ?? .input,
             depth: try stored.decodeIfPresent(OutputDepth.self, forKey: .depth) ?? .input,
+            color: try stored.decodeIfPresent(OutputColor.self, forKey: .color),
             texts: try stored.decodeIfPresent(MetadataTexts.self, forKey: .texts),
             values: try stored.decode([String: ParameterValue].self, forKey: .values))
     }
@@ -152,8 +149,21 @@ extension SaveOptions {
         try stored.encode(dither, forKey: .dither)
         if precision != .input { try stored.encode(precision, forKey: .precision) }
         if depth != .input { try stored.encode(depth, forKey: .depth) }
+        try stored.encodeIfPresent(color, forKey: .color)
         try stored.encodeIfPresent(texts, forKey: .texts)
         try stored.encode(values, forKey: .values)
+    }
+}
+
+extension SaveOptions {
+    /// The path of the colour profile, if a file has it.
+    public var profilePaths: [String] { (color?.profile).map { [$0.path] } ?? [] }
+
+    /// The same with another reference to the colour profile.
+    public func mappingProfile(_ transform: (PictureReference) -> PictureReference) -> SaveOptions {
+        var options = self
+        options.color = color?.mappingProfile(transform)
+        return options
     }
 }
 

@@ -21,6 +21,9 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var retries: Int
     public var timeout: TimeLimit
     public var maxPixels: Int
+    /// How finely PDF and SVG are drawn, in pixels for each inch. Nil for 72. (Jobs that earlier versions have
+    /// stored have no such key.)
+    public var dpi: Int?
     public var verify: VerifyLevel
     public var compare: ComparePolicy
     public var upgrade: UpgradePolicy
@@ -83,7 +86,7 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var namesOrder: Bool { outputs.contains { $0.template.namesOrder } }
 
     /// Whether the outputs are animations, or frames of one.
-    public var isAnimated: Bool { outputs.contains { $0.animation != nil } }
+    public var isAnimated: Bool { outputs.contains { !$0.animations.isEmpty } }
 
     /// Whether every page of an input, or of its animation, is a frame of its own.
     public var rendersPages: Bool { outputs.contains { $0.template.namesPages } }

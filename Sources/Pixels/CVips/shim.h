@@ -26,11 +26,11 @@ static inline const char *_Nullable penumbra_library_path(void) {
     return find && find(dlsym(NULL, "vips_init"), &info) ? info.file : NULL;
 }
 
-// A file in memory without a name, which executed programs do not inherit; −1 when there is none. (`memfd_create`, which C's headers
-// show only to GNU sources.)
-static inline int penumbra_memory_file(void) {
-    int (*create)(const char *, unsigned) = (int (*)(const char *, unsigned))dlsym(NULL, "memfd_create");
-    return create ? create("input", 1 /* MFD_CLOEXEC */) : -1;
+// libimagequant divides sums among the threads of OpenMP, as many as the machine has cores. Sums of floats depend on how they are divided, so
+// that one thread must do all. The setting is that of the calling thread.
+static inline void penumbra_use_one_openmp_thread(void) {
+    void (*set)(int) = (void (*)(int))dlsym(NULL, "omp_set_num_threads");
+    if (set) set(1);
 }
 
 // Buffers of rows and tiles are of the same few sizes again and again. Without this the C library gives each of them

@@ -13,7 +13,10 @@ package struct DigestFileError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension Digest {
-    /// The digest of a file's content, read with a buffer of at most 1 MiB, whatever the file's size. A pipe is an error.
+    /// The most bytes that are read at once. They stay in the second-level cache until they are digested.
+    private static let readBytes = 256 << 10
+
+    /// The digest of a file's content, read with a small buffer, whatever the file's size. A pipe is an error.
     package init(ofFileAt path: String, openedBy opener: FileOpener = FileOpener()) throws(DigestFileError) {
         let descriptor: Int32
         do {
@@ -24,7 +27,7 @@ extension Digest {
         defer { close(descriptor) }
         var found = stat()
         // To clear a large buffer takes longer than to read a small file.
-        let size = fstat(descriptor, &found) == 0 ? max(0, min(Int(found.st_size), 1 << 20)) : 1 << 20
+        let size = fstat(descriptor, &found) == 0 ? max(0, min(Int(found.st_size), Self.readBytes)) : Self.readBytes
         var buffer = [UInt8](repeating: 0, count: max(4096, size))
         var stream = DigestStream()
         var position = 0
@@ -96,7 +99,7 @@ package struct DigestStream: ~Copyable {
     deinit { XXH3_freeState(state) }
 
     package mutating func update(_ bytes: RawSpan) {
-        bytes.withUnsafeBytes { _ = XXH3_128bits_update(state, $0.baseAddress, $0.count) }
+        bytes.withUnsafeBytes { _ = xxh3_128bits_add(state, $0.baseAddress, $0.count) }
     }
 
     /// The digest of all bytes so far; more may follow.

@@ -35,6 +35,9 @@ package protocol Filter: Sendable {
     /// The domain of definition of the output.
     func extent(of input: PixelRect) -> PixelRect
 
+    /// Why the filter's values do not suit an input of this extent, in words for messages. Nil if they do.
+    func misfit(in input: PixelRect) -> String?
+
     /// The coordinates that are read for `output`, a part of the output's extent. They may lie outside `input`, where ``edge``
     /// applies.
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect
@@ -46,6 +49,12 @@ package protocol Filter: Sendable {
     func checkGeometry() throws
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout
+
+    /// Whether any part of the output costs as much as all of it, and reads the whole input. Then the picture is never rendered in
+    /// tiles or bands.
+    var needsWhole: Bool { get }
+    /// Why the filter cannot work on such pixels, as a sentence without its full stop. Nil if it can.
+    func objection(to layout: PixelLayout, _ samples: SampleFormat) -> String?
 
     /// The time of one core for a pixel of the output, in nanoseconds. It is a rough estimate, with which the planner chooses
     /// between whole frames and tiles.
@@ -95,6 +104,8 @@ extension Filter {
 
     package var masking: MaskOptions? { nil }
 
+    package func misfit(in input: PixelRect) -> String? { nil }
+
     package var isEven: Bool { true }
 
     package var copiesSamples: Bool { false }
@@ -104,6 +115,10 @@ extension Filter {
     ) -> RunningForm? { nil }
 
     package var hasForeignGeometry: Bool { false }
+
+    package var needsWhole: Bool { false }
+
+    package func objection(to layout: PixelLayout, _ samples: SampleFormat) -> String? { nil }
 
     package func checkGeometry() throws {}
 
@@ -143,6 +158,8 @@ package struct FilterError: Error, Hashable, Sendable {
         case unknownWord(parameter: String, word: String, offered: [String])
         /// `parameter`, or its value, cannot be combined with `other`, or with its value.
         case conflict(parameter: String, value: String?, other: String)
+        /// It needs a measurement of the picture as it is in its file, and other filters stand before it.
+        case unmeasured
         /// A plugin reported a failure, or did not follow the interface.
         case failed(reason: String)
         /// A plugin did something that no plugin is allowed to do.
@@ -183,6 +200,8 @@ extension FilterError: CustomStringConvertible {
             "'\(parameter)' cannot be '\(word)'; there are \(Self.list(offered))"
         case .conflict(let parameter, let value, let other):
             "'\(parameter)\(value.map { ": \($0)" } ?? "")' does not go with '\(other)'; leave one of them out"
+        case .unmeasured:
+            "measures the picture as it is in its file, and must be the first filter"
         case .failed(let reason), .fault(let reason):
             reason
         }
@@ -191,26 +210,78 @@ extension FilterError: CustomStringConvertible {
     private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 }
 
+/// Finds out from the pixels of a picture what a filter has to know before anything is planned.
+package protocol PictureMeasure: AnyObject {
+    /// Takes rows of the picture, from the top down, in its full width and in coordinates that begin at (0, 0). The frames of
+    /// an animation come one after the other.
+    func add(_ rows: AnyRaster)
+    /// Called when all rows were taken.
+    ///
+    /// - Parameter part: the part of the picture that the filters before this one keep.
+    func measurement(of part: PixelRect) -> Measurement
+}
+
 /// A filter for manifests: its name and parameters, and the function that creates it from values.
 package struct FilterEntry: Sendable {
-    package let descriptor: FilterDescriptor
-    private let make: @Sendable (FilterArguments) throws -> any Filter
+    package typealias Make = @Sendable (FilterArguments) throws -> any Filter
+    package typealias MakeMeasure =
+        @Sendable (FilterArguments, PixelRect, PixelLayout, SampleFormat) throws -> any PictureMeasure
+    /// Nil if the measurement is of another kind.
+    package typealias MakeMeasured = @Sendable (FilterArguments, Measurement) throws -> (any Filter)?
 
-    package init(_ descriptor: FilterDescriptor, make: @escaping @Sendable (FilterArguments) throws -> any Filter) {
+    private enum Making: Sendable {
+        case make(Make)
+        case measuring(MakeMeasure, make: MakeMeasured)
+    }
+
+    package let descriptor: FilterDescriptor
+    private let making: Making
+
+    package init(_ descriptor: FilterDescriptor, make: @escaping Make) {
+        precondition(descriptor.measures == nil, "a filter that needs a measurement is made of one")
         self.descriptor = descriptor
-        self.make = make
+        making = .make(make)
+    }
+
+    /// A filter that depends on the pixels of the picture.
+    package init(_ descriptor: FilterDescriptor, measuring: @escaping MakeMeasure, make: @escaping MakeMeasured) {
+        precondition(descriptor.measures != nil, "everybody can see that the filter needs a measurement")
+        self.descriptor = descriptor
+        making = .measuring(measuring, make: make)
     }
 
     /// Throws ``FilterError`` if a value is not valid.
-    package func makeFilter(_ values: [String: ParameterValue], pictures: PictureSource = .none) throws -> any Filter {
-        try make(FilterArguments(values, descriptor: descriptor, pictures: pictures))
+    ///
+    /// - Parameter measurement: for a filter that needs one.
+    package func makeFilter(
+        _ values: [String: ParameterValue], pictures: PictureSource = .none, programs: ProgramSource = .none,
+        measurement: Measurement? = nil
+    ) throws -> any Filter {
+        let arguments = try FilterArguments(values, descriptor: descriptor, pictures: pictures, programs: programs)
+        switch making {
+        case .make(let make): return try make(arguments)
+        case .measuring(_, let make):
+            guard let measurement, let filter = try make(arguments, measurement) else {
+                throw FilterError(filter: descriptor.name, problem: .unmeasured)
+            }
+            return filter
+        }
     }
 
-    /// The same filter wrapped in another one, which observes its creation and its calls.
+    /// What measures a picture for the filter. Nil if it needs no measurement. Throws ``FilterError`` if a value is not valid.
+    package func makeMeasure(
+        _ values: [String: ParameterValue], of picture: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
+    ) throws -> (any PictureMeasure)? {
+        guard case .measuring(let measuring, _) = making else { return nil }
+        return try measuring(FilterArguments(values, descriptor: descriptor), picture, layout, format)
+    }
+
+    /// The same filter wrapped in another one, which observes its creation and its calls. Filters that need a measurement
+    /// are not wrapped: no plugin is one.
     package func wrapping(
         _ wrap: @escaping @Sendable (_ make: () throws -> any Filter) throws -> any Filter
     ) -> FilterEntry {
-        let make = make
+        guard case .make(let make) = making else { return self }
         return FilterEntry(descriptor) { arguments in try wrap { try make(arguments) } }
     }
 }
@@ -219,10 +290,12 @@ package struct FilterEntry: Sendable {
 package struct FilterRegistry: Sendable {
     private let entries: [String: FilterEntry]
     private let pictures: PictureSource
+    private let programs: ProgramSource
 
     /// If two entries have the same name, the first one is used.
-    package init(_ entries: [FilterEntry], pictures: PictureSource = .none) {
+    package init(_ entries: [FilterEntry], pictures: PictureSource = .none, programs: ProgramSource = .none) {
         self.pictures = pictures
+        self.programs = programs
         self.entries = Dictionary(entries.map { ($0.descriptor.name, $0) }) { first, _ in first }
     }
 
@@ -230,10 +303,25 @@ package struct FilterRegistry: Sendable {
     package var descriptors: [FilterDescriptor] { entries.values.map(\.descriptor).sorted { $0.name < $1.name } }
 
     /// Throws ``FilterError`` if there is no such filter, or if a value is not valid.
-    package func makeFilter(_ invocation: FilterInvocation) throws -> any Filter {
+    ///
+    /// - Parameter measurement: for a filter that needs one.
+    package func makeFilter(_ invocation: FilterInvocation, measurement: Measurement? = nil) throws -> any Filter {
+        try entry(invocation).makeFilter(
+            invocation.values, pictures: pictures, programs: programs, measurement: measurement)
+    }
+
+    /// What measures a picture for a filter. Nil if the filter needs no measurement. Throws as ``makeFilter(_:measurement:)``
+    /// does.
+    package func makeMeasure(
+        _ invocation: FilterInvocation, of picture: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
+    ) throws -> (any PictureMeasure)? {
+        try entry(invocation).makeMeasure(invocation.values, of: picture, layout, format)
+    }
+
+    private func entry(_ invocation: FilterInvocation) throws(FilterError) -> FilterEntry {
         guard let entry = entries[invocation.filter] else {
             throw FilterError(filter: invocation.filter, problem: .unknownFilter(offered: entries.keys.sorted()))
         }
-        return try entry.makeFilter(invocation.values, pictures: pictures)
+        return entry
     }
 }

@@ -25,6 +25,10 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case broken(format: String, rows: Int, height: Int, detail: String)
         /// This machine's libvips does not support the format.
         case noDecoder(format: String)
+        /// This machine has no ffmpeg for a clip.
+        case noVideoProgram(format: String, remedy: String)
+        /// The processes that decode a clip were ended from outside.
+        case interrupted(format: String)
         /// An intact picture has a feature that Penumbra does not support.
         case unsupported(format: String, feature: String, remedy: String? = nil)
         /// Drawing the picture takes more than `seconds` of processor time.
@@ -75,6 +79,8 @@ extension ImageFileError {
         case .missing: .missing
         case .permission: .permission
         case .tooManyPixels, .tooLarge, .slowDrawing, .costlyDrawing: .limit
+        case .noVideoProgram: .unreadable
+        case .interrupted: .process
         case .system(_, let code) where [EMFILE, ENFILE, ENOMEM, EBADF].contains(code): .process
         // Only inputs are opened and read. An unreadable input is independent of other inputs and of the outputs' disk.
         case .system(.open, _), .system(.read, _): .unreadable
@@ -127,6 +133,8 @@ extension ImageFileError: CustomStringConvertible {
         case .broken(let format, let rows, let height, let detail):
             "broken \(format): only \(Self.grouped(rows)) of \(Self.grouped(height)) rows could be read (\(detail))"
         case .noDecoder(let format): "\(format), which the libvips of this machine cannot read"
+        case .noVideoProgram(let format, let remedy): "\(format), which ffmpeg decodes; \(remedy)"
+        case .interrupted(let format): "\(format), and the processes that decode it have ended"
         case .unsupported(let format, let feature, let remedy):
             "\(format) with \(feature), which Penumbra does not read" + (remedy.map { "; \($0)" } ?? "")
         case .slowDrawing(let format, let seconds):

@@ -1,4 +1,4 @@
-import Catalogs
+package import Catalogs
 package import Geometry
 package import Raster
 
@@ -9,10 +9,13 @@ package import Raster
 ///
 /// Pixels beyond ⌈3s⌉ would weigh at most e^−4.5 of the centre, a ninetieth. With a limit of 2s a flat area would be blurred
 /// by 0.83·s along each axis instead of 0.97·s. The cost grows with the number of pixels, about 28·s².
+///
+/// Samples of one channel have a ``BilateralGrid`` where it is faster. It has no limit of 3s.
 package struct Bilateral: Sendable, LevelChoosing {
     private let offsets: [Offset]
+    private let radius: Double
     private let range: Double
-    /// The distance in pixels that the filter reads, ⌈3s⌉.
+    /// The distance in pixels that the exact filter reads, ⌈3s⌉.
     package let reach: Int
     package var level = CPULevel.current
 
@@ -30,6 +33,7 @@ package struct Bilateral: Sendable, LevelChoosing {
         precondition(radius > 0 && range > 0, "weights that fall have a width")
         let reach = Int((3 * radius).rounded(.up))
         self.reach = reach
+        self.radius = radius
         self.range = range
         offsets = (-reach...reach).flatMap { dy in
             (-reach...reach).compactMap { dx in
@@ -42,13 +46,34 @@ package struct Bilateral: Sendable, LevelChoosing {
 
     private static let log2e = 1.4426950408889634
 
-    package var halo: Halo { Halo(horizontal: reach, vertical: reach) }
+    /// Layouts and formats have the same halo, so that it holds what the grid reads, too.
+    package var halo: Halo {
+        let pays = BilateralGrid.pays(radius: radius, range: range)
+        let most = pays ? max(reach, BilateralGrid.reach(radius: radius)) : reach
+        return Halo(horizontal: most, vertical: most)
+    }
+
+    /// The number of levels of the grid, or nil if pictures of this kind are filtered without one.
+    ///
+    /// Floats may be larger than full, so that the number of their levels has no bound. With alpha or colours, levels are
+    /// points in two or more dimensions, and there would be too many. In linear light, errors near black grow when they are
+    /// encoded.
+    package func gridLevels(_ layout: PixelLayout, _ format: SampleFormat, _ light: Light) -> Int? {
+        guard layout == .gray, format != .f32, light == .encoded,
+            BilateralGrid.pays(radius: radius, range: range)
+        else { return nil }
+        return BilateralGrid.levelCount(range: range)
+    }
 
     /// Filters into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.
     package func render(
         _ source: KernelSource, light: Light, within mask: Mask? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
+        if gridLevels(destination.layout, destination.format, light) != nil {
+            let grid = BilateralGrid(radius: radius, range: range, RowOperations.of(level))
+            return grid.render(source, light: light, within: mask, into: &destination)
+        }
         let loops = Loops(self, full: source.raster.format.full)
         loops.render(source, light: light, within: mask, into: &destination)
     }

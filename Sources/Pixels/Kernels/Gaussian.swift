@@ -42,7 +42,7 @@ public struct Gaussian: Blur, LevelChoosing {
         source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             if form == .direct {
                 FixedDirect(
-                    bytes, layout: writer.layout, output: writer.rect, horizontal: fixedX.weights,
+                    bytes, layout: writer.layout, columns: writer.rect.columns, horizontal: fixedX.weights,
                     vertical: fixedY.weights, writer.operations
                 ).render(to: writer)
             } else {
@@ -82,51 +82,39 @@ extension Gaussian: RunningBlur {
     /// halved for the other axis.
     package func runningForm(of output: RunningOutput) -> RunningForm? {
         let (width, channels) = (output.rect.width, output.layout.channels)
-        return switch form(output.format, output.light) {
-        case .fixed:
-            RunningForm(rows: 16, bytes: FixedPyramid.bytes(width: width, channels: channels, fixedX, fixedY)) {
-                running($0, output)
-            }
-        case .direct: nil
-        case .floating:
-            RunningForm(rows: 16, bytes: floating.bytes(width: width, channels: channels)) {
-                RunningFloats(self, $0, output)
-            }
-        }
-    }
-
-    private func running(_ input: ArrivingInput, _ output: RunningOutput) -> RunningBytes {
         let operations = RowOperations.of(level)
-        return RunningBytes(input, output, operations) { bytes in
-            FixedPyramid(
-                bytes, layout: output.layout, output: output.rect, horizontal: fixedX, vertical: fixedY, operations
-            ).render
+        switch form(output.format, output.light) {
+        case .fixed:
+            return RunningForm(
+                rows: 16, rowsAhead: FixedPyramid.rowsAhead(fixedY),
+                bytes: FixedPyramid.bytes(width: width, output.layout, fixedX, fixedY)
+            ) {
+                RunningBytes($0, output, operations) { bytes in
+                    FixedPyramid(
+                        bytes, layout: output.layout, output: output.rect, horizontal: fixedX, vertical: fixedY,
+                        operations
+                    ).render
+                }
+            }
+        case .direct:
+            return FixedDirect.runningForm(of: output, horizontal: fixedX.weights, vertical: fixedY.weights, operations)
+        case .floating:
+            return RunningForm(
+                rows: 1, rowsAhead: floating.rowsAhead, copies: 2,
+                bytes: floating.bytes(width: width, channels: channels)
+            ) { input in
+                RunningFloats(input, output) { floating.run(input, $0, output).row }
+            }
         }
     }
 }
 
-private final class RunningFloats: RunningKernel {
-    private let bands: ArrivingBands
-    private let light: Light
-    private let curve: TransferCurve
-    private let run: FloatPyramidRun
-
-    init(_ kernel: Gaussian, _ input: ArrivingInput, _ output: RunningOutput) {
-        let bands = ArrivingBands(input, layout: output.layout, light: output.light)
-        self.bands = bands
-        light = output.light
-        curve = input.curve
-        run = kernel.floating.run(input.columns, input.rows, output.layout, area: output.rect) {
-            FloatSource(bands, input.columns, columns: $0, .of(kernel.level))
+extension FloatPyramid {
+    /// A run whose input is still arriving.
+    func run(_ input: ArrivingInput, _ bands: ArrivingBands, _ output: RunningOutput) -> FloatPyramidRun {
+        run(input.columns, input.rows, output.layout, area: output.rect) {
+            FloatSource(bands, input.columns, columns: $0, operations)
         }
-    }
-
-    func render(into destination: inout AnyRaster) throws {
-        let rows = destination.rect.rows
-        var sink = PixelWriter(destination.take(), light: light, curve: curve)
-        for y in rows { sink.write(run.row(y)) }
-        destination = sink.raster
-        if let failure = bands.failure { throw failure }
     }
 }
 

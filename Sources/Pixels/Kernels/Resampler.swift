@@ -38,17 +38,37 @@ package struct Resampler: Sendable {
         let reader = PixelReader(source, layout: destination.layout, light: light)
         var sink = PixelWriter(destination.take(), like: reader)
         let columns = tables.taps(of: horizontal, rect.columns.moved(by: shift.x))
-        let pass = Pass(
-            reader: reader, operations: operations, columns: columns,
-            read: columns.read.moved(by: corner.x), count: rect.width)
-        let rows = rect.rows.map { vertical.taps(at: $0 + shift.y) }
-        pass.run(rows, corner.y, to: rect.y, x: rect.x, &sink)
+        let rows = ResampledRows(
+            FloatSource(reader, columns: columns.read.moved(by: corner.x), operations), columns: columns,
+            vertical: vertical, corner: corner, output: rect, shift: shift.y, channels: reader.layout.channels,
+            operations)
+        for y in rect.rows { sink.write(rows.row(y)) }
         destination = sink.raster
+    }
+
+    /// The form that keeps its state from band to band; see ``render(_:corner:shift:light:into:)``.
+    package func runningForm(of output: RunningOutput, corner: (x: Int, y: Int), shift: (x: Int, y: Int)) -> RunningForm
+    {
+        let columns = tables.taps(of: horizontal, output.rect.columns.moved(by: shift.x))
+        let bytes = ResampledRows.bytes(
+            reading: columns.read.count, writing: output.rect.width, channels: output.layout.channels, vertical)
+        // Each row is read once. The band before is dropped when the next one is there. A row may be read in double precision.
+        let row = MemoryLayout<Double>.stride * columns.read.count * output.layout.channels
+        return RunningForm(rows: 1, copies: 2, bytes: bytes + row) { input in
+            RunningFloats(input, output) { bands in
+                let source = FloatSource(
+                    bands, input.columns, columns: columns.read.moved(by: corner.x), operations)
+                return ResampledRows(
+                    source, columns: columns, vertical: vertical, corner: corner, output: output.rect, shift: shift.y,
+                    channels: output.layout.channels, operations
+                ).row
+            }
+        }
     }
 }
 
 /// The taps of neighbouring output columns, in the form that the loop over a row needs.
-private final class ColumnTaps: Sendable {
+final class ColumnTaps: Sendable {
     /// The input columns that are read.
     let read: Range<Int>
     /// The first input column of each tap, relative to ``read``.
@@ -87,45 +107,6 @@ package final class ResamplingTables: Sendable {
             let taps = ColumnTaps(axis, columns)
             latest = Entry(axis: axis, columns: columns, taps: taps)
             return taps
-        }
-    }
-}
-
-/// The resampling of one rectangle along both axes.
-private struct Pass {
-    let reader: PixelReader
-    let operations: RowOperations
-    let columns: ColumnTaps
-    /// The coordinates of the input's columns.
-    let read: Range<Int>
-    /// The number of output columns.
-    let count: Int
-
-    func run(_ rows: [AxisResampling.Taps], _ corner: Int, to y: Int, x: Int, _ sink: inout some WorkingRowSink) {
-        let channels = reader.layout.channels
-        let first = (rows.map(\.start).min() ?? 0) + corner
-        let end = (rows.map(\.range.upperBound).max() ?? 0) + corner
-        let source = FloatSource(reader, columns: read, operations)
-        let tallest = rows.map(\.weights.count).max() ?? 1
-        let ring = RowRing<Float>(
-            columns: read, rows: first..<end, channels: 1, planes: channels, capacity: tallest, margin: 0)
-        let sums = RowBuffer<Float>(count: read.count + 64)
-        let results = PlaneBuffer(x..<x + count, channels: channels)
-        let list = RowList<Float>(count: tallest)
-        for (index, taps) in rows.enumerated() {
-            while ring.lacks(taps.range.upperBound - 1 + corner) {
-                source.read(ring.next, into: ring)
-                ring.next += 1
-            }
-            for channel in 0..<channels {
-                for k in taps.weights.indices { list.set(k, Row(ring.plane(channel, y: taps.start + k + corner))) }
-                operations.sumFloatRows(
-                    list, rowCount: taps.weights.count, weights: taps.weights, count: read.count, out: sums.start)
-                operations.resampleRow(
-                    Row(sums.start), starts: columns.starts, counts: columns.counts, weights: columns.weights,
-                    stride: columns.stride, count: count, out: results.plane(channel))
-            }
-            sink.write(results.row(y + index, operations))
         }
     }
 }

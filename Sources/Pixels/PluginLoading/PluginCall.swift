@@ -25,7 +25,7 @@ struct PluginCall: Sendable {
     /// - Parameters:
     ///   - source: the part of the input that the plugin receives.
     ///   - fill: writes all rows of the input to guarded memory.
-    ///   - collect: reads the output's rows from guarded memory.
+    ///   - collect: takes the output's rows from guarded memory.
     /// - Throws: ``PluginError`` with the plugin's own words, ``PluginFaultError``, or `CancellationError`.
     func callAsFunction(
         source: PixelRect, area: PixelRect, layout: PixelLayout, format: SampleFormat,
@@ -189,38 +189,39 @@ enum FloatingPointMode {
 }
 
 extension AnyRaster {
-    /// Overwrites whole rows with those of guarded memory.
+    /// Overwrites the pixels of `area` with the rows of guarded memory, which become zeros.
     ///
     /// - Parameter clearsTransparent: whether to set the colours of pixels with alpha 0 to 0.
-    /// - Precondition: `area` is as wide as the raster, and `rows` contains its rows.
-    mutating func setRows(of area: PixelRect, from rows: GuardedRows, clearsTransparent: Bool) {
+    /// - Precondition: `area` lies in the raster, and `rows` contains its rows.
+    mutating func takeRows(of area: PixelRect, from rows: GuardedRows, clearsTransparent: Bool) {
         let clears = clearsTransparent && layout.hasAlpha
         switch format {
-        case .u8: modifyU8 { $0.setRows(of: area, from: rows, clears ? UInt8.max : nil) }
-        case .u16: modifyU16 { $0.setRows(of: area, from: rows, clears ? UInt16.max : nil) }
-        case .f32: modifyF32 { $0.setRows(of: area, from: rows, clears ? ~(1 << 31) as UInt32 : nil) }
+        case .u8: modifyU8 { $0.takeRows(of: area, from: rows, clears ? UInt8.max : nil) }
+        case .u16: modifyU16 { $0.takeRows(of: area, from: rows, clears ? UInt16.max : nil) }
+        case .f32: modifyF32 { $0.takeRows(of: area, from: rows, clears ? ~(1 << 31) as UInt32 : nil) }
         }
     }
 }
 
 extension Raster {
     /// - Parameter alpha: the bits of a sample that are all 0 if alpha is 0 or −0. Nil to keep all colours.
-    fileprivate mutating func setRows<Bits: FixedWidthInteger & UnsignedInteger>(
+    fileprivate mutating func takeRows<Bits: FixedWidthInteger & UnsignedInteger>(
         of area: PixelRect, from rows: GuardedRows, _ alpha: Bits?
     ) {
+        let sampleBytes = MemoryLayout<Sample>.stride
+        let (channels, count) = (layout.channels, area.width * layout.channels * sampleBytes)
         precondition(
-            area.columns == rect.columns && rect.contains(area) && rows.rows == area.height, "whole rows are set")
-        let first = index(x: area.x, y: area.y) * MemoryLayout<Sample>.stride
-        let (rowBytes, channels) = (stride * MemoryLayout<Sample>.stride, layout.channels)
-        let (start, pitch) = (rows.start, rows.pitch)
+            rect.contains(area) && rows.rows == area.height && rows.rowBytes == count, "rows are taken as a whole")
+        guard !area.isEmpty else { return }
+        let (first, pitch) = (index(x: area.x, y: area.y) * sampleBytes, stride * sampleBytes)
         samples.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress, rowBytes > 0 else { return }
-            for row in 0..<area.height {
-                let (source, target) = (start + row * pitch, base + first + row * rowBytes)
+            guard let base = bytes.baseAddress else { return }
+            rows.drain { index, row in
+                let target = base + first + index * pitch
                 if let alpha {
-                    PixelWords.copy(source, to: target, rowBytes, channels, alpha)
+                    PixelWords.copy(row, to: target, count, channels, alpha)
                 } else {
-                    target.copyMemory(from: source, byteCount: rowBytes)
+                    target.copyMemory(from: row, byteCount: count)
                 }
             }
         }
@@ -232,7 +233,7 @@ extension Raster {
 private enum PixelWords {
     /// Copies pixels of two or four samples.
     static func copy<Bits: FixedWidthInteger & UnsignedInteger>(
-        _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _ channels: Int,
+        _ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _ channels: Int,
         _ alpha: Bits
     ) {
         switch channels * Bits.bitWidth {
@@ -244,7 +245,7 @@ private enum PixelWords {
     }
 
     private static func copy<Bits: FixedWidthInteger, Word: FixedWidthInteger & BitwiseCopyable>(
-        _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _: Bits.Type,
+        _ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _: Bits.Type,
         _ alpha: Word
     ) {
         let size = MemoryLayout<Word>.size

@@ -163,12 +163,12 @@ struct PluginRendering {
     let geometry: PluginGeometry
     let source: FilterSource
 
-    /// The input size of one call of a point filter. Input and output then fit the second-level cache. Smaller sizes would use
-    /// a faster cache, but every call has a cost.
-    private static let bandBytes = 256 << 10
+    /// The most bytes of a point filter's input for one call. With the output they fit into the second-level cache, so that
+    /// copies to and from guarded memory cost little. Smaller sizes would use a faster cache, but every call has a cost.
+    private static let callBytes = 192 << 10
     /// The smallest number of rows of a call. Filters that share work between rows, such as a coarse grain, repeat it for
-    /// every call.
-    private static let bandRows = 64
+    /// every call. So a wide picture is divided into columns, too.
+    private static let callRows = 64
 
     private var isPoint: Bool { options.area == nil }
     private var light: Light { options.area?.light ?? .encoded }
@@ -197,16 +197,30 @@ struct PluginRendering {
     }
 
     private func renderStored(into destination: inout AnyRaster) throws {
-        let (whole, layout, format) = (destination.rect, destination.layout, destination.format)
-        let rowBytes = whole.width * layout.channels * format.bytes
-        let height = isPoint ? max(Self.bandRows, Self.bandBytes / max(1, rowBytes)) : whole.height
-        for top in stride(from: whole.y, to: whole.bottom, by: max(1, height)) {
-            let area = PixelRect(columns: whole.columns, rows: top..<min(top + height, whole.bottom))
+        let (layout, format) = (destination.layout, destination.format)
+        for area in calls(for: destination.rect, pixelBytes: layout.channels * format.bytes) {
             let read = try geometry.source(for: area, in: source)
             try call(source: read, area: area, layout: layout, format: format) { rows in
                 source.pixels.copyRows(read, to: rows.start, pitch: rows.pitch)
             } collect: { rows in
-                destination.setRows(of: area, from: rows, clearsTransparent: isPoint)
+                destination.takeRows(of: area, from: rows, clearsTransparent: isPoint)
+            }
+        }
+    }
+
+    /// The parts of `whole` that are rendered by one call each.
+    private func calls(for whole: PixelRect, pixelBytes: Int) -> [PixelRect] {
+        guard !whole.isEmpty else { return [] }
+        guard isPoint else { return [whole] }
+        let rowBytes = whole.width * pixelBytes
+        let height = min(max(Self.callRows, Self.callBytes / rowBytes), whole.height)
+        let parts = (height * rowBytes + Self.callBytes - 1) / Self.callBytes
+        let width = (whole.width + parts - 1) / parts
+        // The parts of a column have one shape, which guarded memory keeps from call to call.
+        return stride(from: whole.x, to: whole.right, by: width).flatMap { left in
+            stride(from: whole.y, to: whole.bottom, by: height).map { top in
+                PixelRect(
+                    columns: left..<min(left + width, whole.right), rows: top..<min(top + height, whole.bottom))
             }
         }
     }
@@ -232,7 +246,7 @@ struct PluginRendering {
         try call(source: taken.rect, area: area, layout: taken.layout, format: taken.format) { rows in
             pixels.copyRows(taken.rect, to: rows.start, pitch: rows.pitch)
         } collect: { rows in
-            result.setRows(of: area, from: rows, clearsTransparent: false)
+            result.takeRows(of: area, from: rows, clearsTransparent: false)
         }
         return result
     }

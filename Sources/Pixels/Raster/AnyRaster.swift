@@ -58,6 +58,11 @@ extension AnyRaster {
         }
     }
 
+    /// A raster for a writer that writes every sample. Until then, samples have any values.
+    package init(unwritten rect: PixelRect, layout: PixelLayout, format: SampleFormat) {
+        self.init(rect: rect, layout: layout, format: format) { _ in }
+    }
+
     /// Overwrites the part that `other` covers; it must lie in `rect` and have the same layout and sample format.
     public mutating func paste(_ other: AnyRaster) {
         // Each branch holds only one reference to the written samples. A switch over both rasters at once would hold a second

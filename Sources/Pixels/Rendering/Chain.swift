@@ -17,15 +17,25 @@ package struct Chain: Sendable {
     /// with its own number.
     private(set) var frame = 0
 
-    /// Throws `FilterError` for an unknown filter or an invalid value.
-    package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
-        var made = try invocations.map { invocation in
-            let filter = try registry.makeFilter(invocation)
+    /// Throws `FilterError` for an unknown filter or an invalid value, and if a measurement is missing.
+    ///
+    /// - Parameter measurements: those of the picture for the first filters.
+    package init(
+        _ invocations: [FilterInvocation], registry: FilterRegistry, measurements: [Measurement] = []
+    ) throws {
+        var made = try invocations.enumerated().map { index, invocation in
+            let filter = try registry.makeFilter(
+                invocation, measurement: index < measurements.count ? measurements[index] : nil)
             return Made(
                 filter: filter, limits: filter.masking.map { [Limit(filter: invocation.filter, masking: $0)] } ?? [])
         }
-        if let animation = made.last?.filter as? AnimationFilter, animation.faded > 0 {
-            made = Self.fading(animation, made.dropLast())
+        let animations = made.reversed().map { $0.filter as? AnimationFilter }.prefix { $0 != nil }
+        if !animations.isEmpty {
+            let animation = AnimationFilter.joining(animations.reversed().compactMap(\.self)) {
+                ChainFilter(chain: Chain(filters: $0, limits: []))
+            }
+            if let problem = animation.problem { throw problem }
+            made = Self.showing(animation, after: made.dropLast(animations.count))
         }
         made.removeAll(where: \.isIdle)
         filters = made.map(\.filter)
@@ -51,8 +61,9 @@ package struct Chain: Sendable {
         }
     }
 
-    /// Passes the filters that it fades in to an animation.
-    private static func fading(_ animation: AnimationFilter, _ before: ArraySlice<Made>) -> [Made] {
+    /// The filters with an animation behind them, which gets those that it fades in.
+    private static func showing(_ animation: AnimationFilter, after before: ArraySlice<Made>) -> [Made] {
+        guard animation.faded > 0 else { return before + [Made(filter: animation, limits: [])] }
         let faded = before.suffix(animation.faded).filter { !$0.isIdle }
         let chain = Chain(filters: faded.map(\.filter), limits: faded.map(\.limits))
         return before.dropLast(animation.faded) + [
@@ -114,6 +125,9 @@ package struct Chain: Sendable {
     /// See `Filter.checkGeometry`. Plans call this, because they do not render.
     package func checkGeometry() throws { for filter in filters { try filter.checkGeometry() } }
 
+    /// See `Filter.needsWhole`.
+    package var needsWhole: Bool { filters.contains(where: \.needsWhole) }
+
     /// See `Filter.isEven`.
     var isEven: Bool { filters.allSatisfy(\.isEven) }
 
@@ -152,13 +166,34 @@ extension Chain {
             .first
     }
 
-    /// Why a filter's output has no pixels; nil if each has some. Of the built-in filters, `crop` and `perspective` may have none.
-    package func emptiness(_ plan: ChainPlan) -> String? {
+    /// Why a filter's output has no pixels, or its values do not suit its input. Nil if neither is so.
+    ///
+    /// Of the built-in filters, `crop` and `perspective` may have no output.
+    package func objection(_ plan: ChainPlan) -> String? {
+        emptiness(plan) ?? zip(filters, plan.stages).lazy.compactMap { $0.misfit(in: $1.input) }.first
+    }
+
+    private func emptiness(_ plan: ChainPlan) -> String? {
         guard let (filter, stage) = zip(filters, plan.stages).first(where: { $1.output.isEmpty }) else { return nil }
         let size = "\(stage.input.width) × \(stage.input.height) pixels"
         return filter is PerspectiveFilter
             ? "the 'corners' of 'perspective' make no picture of \(size); \(PerspectiveFilter.advice)"
             : "'crop' keeps nothing of \(size)"
+    }
+
+    /// Why a filter cannot work on the pixels that it gets. Nil if each can.
+    package func objection(_ plan: ChainPlan, _ samples: SampleFormat) -> String? {
+        zip(filters, plan.stages).lazy.compactMap { $0.objection(to: $1.inputLayout, samples) }.first
+    }
+
+    /// The memory of a filter that needs a whole picture, beside the picture that is filtered: its input and its output, both as files,
+    /// too, and the latter once more for later calls. 0 if no filter needs one.
+    package func wholeBytes(_ plan: ChainPlan, _ samples: SampleFormat) -> Int {
+        zip(filters, plan.stages).lazy.filter(\.0.needsWhole).map { filter, stage in
+            let frames = (filter as? AnimationFilter)?.frames ?? 1
+            return 5 * max(stage.input.area, stage.output.area / frames)
+                * max(stage.inputLayout.channels, stage.outputLayout.channels) * samples.bytes
+        }.max() ?? 0
     }
 
     /// The approximate time of one core for a whole picture, in seconds.
@@ -267,6 +302,7 @@ struct ChainFilter: Filter {
     var edge: Edge { .clamp }
     var halo: Halo { .none }
     var isEven: Bool { chain.isEven }
+    var needsWhole: Bool { chain.needsWhole }
     var hasForeignGeometry: Bool { chain.filters.contains(where: \.hasForeignGeometry) }
     func checkGeometry() throws { try chain.checkGeometry() }
     func halo(in input: PixelRect) -> Halo { plan(input).halo }
@@ -277,6 +313,15 @@ struct ChainFilter: Filter {
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         let rects = chain.regionOfInterest(for: output, in: plan(input))
         return rects.dropFirst().reduce(rects.first ?? output) { $0.union($1) }
+    }
+
+    func objection(to layout: PixelLayout, _ samples: SampleFormat) -> String? {
+        var layout = layout
+        for filter in chain.filters {
+            if let objection = filter.objection(to: layout, samples) { return objection }
+            layout = filter.outputLayout(for: layout)
+        }
+        return nil
     }
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout {

@@ -45,6 +45,8 @@ final class FilterStream {
     private let bands: [Range<Int>]
     /// Writes the next band.
     private let render: (inout AnyRaster) throws -> Void
+    /// Whether a band that is written has only zeros. Kernels that keep their state write every sample.
+    private let isZeroed: Bool
     /// The index of the next band.
     private var index = 0
 
@@ -67,11 +69,13 @@ final class FilterStream {
                 ArrivingInput(
                     extent: stage.input, layout: stage.inputLayout,
                     columns: map.columns.table { $0 - stage.input.x }, rows: map.rows.table { $0 - stage.input.y },
-                    curve: curve, next: input))
+                    curve: curve, heldRows: form.rows, next: input))
             render = kernel.render
+            isZeroed = false
         } else {
             let window = RowWindow(of: stage.input, layout: stage.inputLayout, format: format, curve: curve)
             render = WindowedFilter(filter, stage, window, bands, frame: frame, input: input).render
+            isZeroed = true
         }
     }
 
@@ -81,9 +85,11 @@ final class FilterStream {
             while try input() != nil {}
             return nil
         }
-        var band = AnyRaster(
-            zeroed: PixelRect(columns: stage.output.columns, rows: bands[index]), layout: stage.outputLayout,
-            format: format)
+        let rect = PixelRect(columns: stage.output.columns, rows: bands[index])
+        var band =
+            isZeroed
+            ? AnyRaster(zeroed: rect, layout: stage.outputLayout, format: format)
+            : AnyRaster(unwritten: rect, layout: stage.outputLayout, format: format)
         try render(&band)
         index += 1
         return band
@@ -331,10 +337,11 @@ package struct StreamPlan: Hashable, Sendable {
         let arrived = (queued + 2) * arrivingRows * rowBytes(plan.input, plan.inputLayout)
         var arriving = arrivingRows
         var windows = 0
-        for (step, height) in zip(steps, heights) {
+        for (index, (step, height)) in zip(steps, heights).enumerated() {
+            // The band of the filter before is still there while it is copied.
+            if index > 0 { windows += arriving * rowBytes(step.stage.input, step.stage.inputLayout) }
             if let running = step.running {
-                // A ring has a power of two of rows.
-                let rows = max(16, 2 * (running.rows + arriving))
+                let rows = min(running.rows, step.stage.input.height) + running.copies * arriving
                 windows += rows * rowBytes(step.stage.input, step.stage.inputLayout) + running.bytes
                 // Tables say where each row of the picture is stored.
                 windows += 16 * (step.stage.input.height + running.rows)

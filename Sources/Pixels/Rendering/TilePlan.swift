@@ -21,7 +21,7 @@ package struct TilePlan: Hashable, Sendable {
     ///   - size: the size in the manifest. With `auto`, tiles are squares with sides t ≥ (halos on both sides)/(√1.3 − 1), at
     ///     least 512. If those exceed the budget, the smaller squares or bands of full width that fit and read least are used.
     ///     If some tiles read far more than others, the smallest squares are used that read at most 30 % more in total. An
-    ///     explicit size is not changed. Every tile of an animation is a frame.
+    ///     explicit size is not changed. Every tile of an animation is a frame. A filter that needs the whole picture gets one tile.
     ///   - plan: the geometry of `chain` for the picture.
     ///   - bytesPerSample: the bytes of the picture's samples.
     ///   - memoryBudget: the budget for one tile, in bytes. If the halo alone exceeds it, the smallest tiles are planned, and
@@ -31,6 +31,7 @@ package struct TilePlan: Hashable, Sendable {
         let side: TileCost.Side =
             switch size {
             case _ where chain.frames > 1: (plan.output.width, plan.output.height / chain.frames)
+            case _ where chain.needsWhole: (max(1, plan.output.width), max(1, plan.output.height))
             case .pixels(let side): (max(1, side), max(1, side))
             case .auto: Self.automatic(cost, plan, memoryBudget: memoryBudget)
             }

@@ -1,6 +1,7 @@
 // The bilateral filter in single precision: weights fall with the distance and with the difference of the values.
 
-private typealias Lanes = SIMD16<Float>
+/// Sixteen neighbouring values of a plane.
+typealias Lanes = SIMD16<Float>
 
 @inline(__always) private func load(_ source: UnsafePointer<Float>) -> Lanes {
     UnsafeRawPointer(source).loadUnaligned(as: Lanes.self)
@@ -13,7 +14,7 @@ private typealias Lanes = SIMD16<Float>
 /// 2 to the power of values up to 0. Values below −126, and NaN, count as −126. The relative error is at most 3e-6.
 ///
 /// x = n + f with |f| ≤ ½. A minimax polynomial gives 2^f, then n is added to the exponent's bits.
-@inline(__always) private func exp2(_ x: Lanes) -> Lanes {
+@inline(__always) func exp2(_ x: Lanes) -> Lanes {
     // 1.5·2²³: adding it rounds to an integer, which is then in the low bits of the sum.
     let magic = Lanes(repeating: 12_582_912)
     let shifted = larger(x, than: -126) + magic
@@ -26,14 +27,14 @@ private typealias Lanes = SIMD16<Float>
 }
 
 /// A loop that is specialised for a number of channels.
-private protocol Channels {
+protocol Channels {
     static var count: Int { get }
 }
 
-private enum One: Channels { static var count: Int { @inline(__always) get { 1 } } }
-private enum Two: Channels { static var count: Int { @inline(__always) get { 2 } } }
-private enum Three: Channels { static var count: Int { @inline(__always) get { 3 } } }
-private enum Four: Channels { static var count: Int { @inline(__always) get { 4 } } }
+enum One: Channels { static var count: Int { @inline(__always) get { 1 } } }
+enum Two: Channels { static var count: Int { @inline(__always) get { 2 } } }
+enum Three: Channels { static var count: Int { @inline(__always) get { 3 } } }
+enum Four: Channels { static var count: Int { @inline(__always) get { 4 } } }
 
 /// The means of the window's pixels, with weights 2^(space − ‖difference‖²).
 ///

@@ -50,6 +50,28 @@
     }
 }
 
+/// target[i] += Σ row[i]·weight, in the order of the rows.
+///
+/// All rows must be readable, and `target` writable, up to 31 values after the last one. There it receives sums, too.
+@inline(never) public func addFloatRows(
+    _ rows: UnsafePointer<UnsafePointer<Float>>, rowCount: Int, weights: UnsafePointer<Float>, count: Int,
+    to target: UnsafeMutablePointer<Float>
+) {
+    var x = 0
+    while x < count {
+        var (a, b) = (loadFloats(target + x), loadFloats(target + x + 16))
+        var k = 0
+        while k < rowCount {
+            a += loadFloats(rows[k] + x) * weights[k]
+            b += loadFloats(rows[k] + x + 16) * weights[k]
+            k &+= 1
+        }
+        storeFloats(a, target + x)
+        storeFloats(b, target + x + 16)
+        x &+= 32
+    }
+}
+
 /// target[i] += row[i].
 @inline(never) public func addFloats(_ row: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int) {
     var index = 0

@@ -2,11 +2,11 @@
 // PixelReader and PixelWriter, with the same precision, so that both give the same bits.
 
 /// A sample format.
-private protocol PlaneSample: InterleavedValue {
+protocol PlaneSample: InterleavedValue {
     /// The value of full intensity.
     static var fullIntensity: Double { get }
     static func float(_ sample: Self) -> Float
-    static func floats(_ samples: Sixteen) -> FloatVector
+    static func planeFloats(_ samples: Sixteen) -> FloatVector
     /// Integers are rounded half up and clamped, and are 0 for NaN. Floats stay as they are, but every NaN becomes the same one.
     static func sample(_ value: Double) -> Self
     static func samples(_ values: FloatVector) -> Sixteen
@@ -15,48 +15,48 @@ private protocol PlaneSample: InterleavedValue {
 }
 
 extension UInt8: PlaneSample {
-    @inline(__always) fileprivate static var fullIntensity: Double { 255 }
-    @inline(__always) fileprivate static func float(_ sample: UInt8) -> Float { Float(sample) }
-    @inline(__always) fileprivate static func floats(_ samples: SIMD16<UInt8>) -> FloatVector {
-        exactFloats(widened(samples))
+    @inline(__always) static var fullIntensity: Double { 255 }
+    @inline(__always) static func float(_ sample: UInt8) -> Float { Float(sample) }
+    @inline(__always) static func planeFloats(_ samples: SIMD16<UInt8>) -> FloatVector {
+        floats(widened(samples))
     }
-    @inline(__always) fileprivate static func sample(_ value: Double) -> UInt8 {
+    @inline(__always) static func sample(_ value: Double) -> UInt8 {
         UInt8(truncatingIfNeeded: rounded(value, 255))
     }
-    @inline(__always) fileprivate static func samples(_ values: FloatVector) -> SIMD16<UInt8> {
+    @inline(__always) static func samples(_ values: FloatVector) -> SIMD16<UInt8> {
         lowBytes(rounded(values, 255))
     }
-    @inline(__always) fileprivate static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<UInt8> {
+    @inline(__always) static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<UInt8> {
         lowBytes(rounded(low, high, 255))
     }
 }
 
 extension UInt16: PlaneSample {
-    @inline(__always) fileprivate static var fullIntensity: Double { 65535 }
-    @inline(__always) fileprivate static func float(_ sample: UInt16) -> Float { Float(sample) }
-    @inline(__always) fileprivate static func floats(_ samples: SIMD16<UInt16>) -> FloatVector {
-        exactFloats(widened(samples))
+    @inline(__always) static var fullIntensity: Double { 65535 }
+    @inline(__always) static func float(_ sample: UInt16) -> Float { Float(sample) }
+    @inline(__always) static func planeFloats(_ samples: SIMD16<UInt16>) -> FloatVector {
+        floats(widened(samples))
     }
-    @inline(__always) fileprivate static func sample(_ value: Double) -> UInt16 {
+    @inline(__always) static func sample(_ value: Double) -> UInt16 {
         UInt16(truncatingIfNeeded: rounded(value, 65535))
     }
-    @inline(__always) fileprivate static func samples(_ values: FloatVector) -> SIMD16<UInt16> {
+    @inline(__always) static func samples(_ values: FloatVector) -> SIMD16<UInt16> {
         lowWords(rounded(values, 65535))
     }
-    @inline(__always) fileprivate static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<UInt16> {
+    @inline(__always) static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<UInt16> {
         lowWords(rounded(low, high, 65535))
     }
 }
 
 extension Float: PlaneSample {
-    @inline(__always) fileprivate static var fullIntensity: Double { 1 }
-    @inline(__always) fileprivate static func float(_ sample: Float) -> Float { sample }
-    @inline(__always) fileprivate static func floats(_ samples: SIMD16<Float>) -> FloatVector { samples }
-    @inline(__always) fileprivate static func sample(_ value: Double) -> Float {
+    @inline(__always) static var fullIntensity: Double { 1 }
+    @inline(__always) static func float(_ sample: Float) -> Float { sample }
+    @inline(__always) static func planeFloats(_ samples: SIMD16<Float>) -> FloatVector { samples }
+    @inline(__always) static func sample(_ value: Double) -> Float {
         value.isNaN ? Float.nan : Float(value)
     }
-    @inline(__always) fileprivate static func samples(_ values: FloatVector) -> SIMD16<Float> { withOneNaN(values) }
-    @inline(__always) fileprivate static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<Float> {
+    @inline(__always) static func samples(_ values: FloatVector) -> SIMD16<Float> { withOneNaN(values) }
+    @inline(__always) static func samples(_ low: DoubleVector, _ high: DoubleVector) -> SIMD16<Float> {
         withOneNaN(FloatVector(lowHalf: singles(low), highHalf: singles(high)))
     }
 }
@@ -80,9 +80,6 @@ extension Float: PlaneSample {
     }
     return WideVector(lowHalf: rounded(low), highHalf: rounded(high))
 }
-
-/// A name that static functions do not hide.
-@inline(__always) private func exactFloats(_ x: WideVector) -> FloatVector { floats(x) }
 
 // MARK: Layouts.
 
@@ -113,20 +110,20 @@ private struct Loading<Sample: PlaneSample>: PlaneLoop {
         while index &+ 16 <= count {
             let pixels = Sample.split(source + index &* Layout.channels, channels: Layout.channels)
             switch Layout.channels {
-            case 1: put(Sample.floats(pixels.a), 0, index)
+            case 1: put(Sample.planeFloats(pixels.a), 0, index)
             case 2:
-                let alpha = Sample.floats(pixels.b)
-                put(multiplied(Sample.floats(pixels.a), alpha), 0, index)
+                let alpha = Sample.planeFloats(pixels.b)
+                put(multiplied(Sample.planeFloats(pixels.a), alpha), 0, index)
                 put(alpha, 1, index)
             case 3:
-                put(Sample.floats(pixels.a), 0, index)
-                put(Sample.floats(pixels.b), 1, index)
-                put(Sample.floats(pixels.c), 2, index)
+                put(Sample.planeFloats(pixels.a), 0, index)
+                put(Sample.planeFloats(pixels.b), 1, index)
+                put(Sample.planeFloats(pixels.c), 2, index)
             default:
-                let alpha = Sample.floats(pixels.d)
-                put(multiplied(Sample.floats(pixels.a), alpha), 0, index)
-                put(multiplied(Sample.floats(pixels.b), alpha), 1, index)
-                put(multiplied(Sample.floats(pixels.c), alpha), 2, index)
+                let alpha = Sample.planeFloats(pixels.d)
+                put(multiplied(Sample.planeFloats(pixels.a), alpha), 0, index)
+                put(multiplied(Sample.planeFloats(pixels.b), alpha), 1, index)
+                put(multiplied(Sample.planeFloats(pixels.c), alpha), 2, index)
                 put(alpha, 3, index)
             }
             index &+= 16

@@ -279,6 +279,24 @@ typealias FloatVector = SIMD16<Float>
     return result
 }
 
+/// The smaller value of each pair (vminps); the second one for NaN.
+@inline(__always) func smaller(_ x: FloatVector, _ y: FloatVector) -> FloatVector {
+    let isSmaller = Builtin.fcmp_olt_Vec16xFPIEEE32(x._storage._value, y._storage._value)
+    var result = FloatVector()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isSmaller, x._storage._value, y._storage._value)
+    return result
+}
+
+/// The larger value of each pair (vmaxps); the second one for NaN.
+@inline(__always) func larger(_ x: FloatVector, _ y: FloatVector) -> FloatVector {
+    let isLarger = Builtin.fcmp_ogt_Vec16xFPIEEE32(x._storage._value, y._storage._value)
+    var result = FloatVector()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isLarger, x._storage._value, y._storage._value)
+    return result
+}
+
 /// 1 where a value is at least `bound`, and 0 elsewhere.
 @inline(__always) func ones(where x: FloatVector, isAtLeast bound: Float) -> WideVector {
     let isAtLeast = Builtin.fcmp_oge_Vec16xFPIEEE32(x._storage._value, FloatVector(repeating: bound)._storage._value)
@@ -295,6 +313,21 @@ func cleared(_ x: FloatVector, where other: FloatVector, isAtMost bound: Float) 
     result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
         isLarger, x._storage._value, FloatVector.zero._storage._value)
     return result
+}
+
+/// `x` where two other values are equal, and `rest` elsewhere.
+@inline(__always)
+func chosen(_ x: FloatVector, where a: FloatVector, equals b: FloatVector, else rest: FloatVector) -> FloatVector {
+    let isEqual = Builtin.fcmp_oeq_Vec16xFPIEEE32(a._storage._value, b._storage._value)
+    var result = FloatVector()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isEqual, x._storage._value, rest._storage._value)
+    return result
+}
+
+/// Replaces values of `x` by 0 where the other is 0.
+@inline(__always) func cleared(_ x: FloatVector, whereZero other: FloatVector) -> FloatVector {
+    chosen(.zero, where: other, equals: .zero, else: x)
 }
 
 /// Replaces every NaN by `Float.nan`.
@@ -339,6 +372,22 @@ typealias DoubleVector = SIMD8<Double>
     return result
 }
 
+/// The smaller value of each pair (vminpd); the second one for NaN.
+@inline(__always) func smaller(_ x: DoubleVector, _ y: DoubleVector) -> DoubleVector {
+    let isSmaller = Builtin.fcmp_olt_Vec8xFPIEEE64(x._storage._value, y._storage._value)
+    var result = DoubleVector()
+    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(isSmaller, x._storage._value, y._storage._value)
+    return result
+}
+
+/// The larger value of each pair (vmaxpd); the second one for NaN.
+@inline(__always) func larger(_ x: DoubleVector, _ y: DoubleVector) -> DoubleVector {
+    let isLarger = Builtin.fcmp_ogt_Vec8xFPIEEE64(x._storage._value, y._storage._value)
+    var result = DoubleVector()
+    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(isLarger, x._storage._value, y._storage._value)
+    return result
+}
+
 /// Replaces values below `bound`, and NaN, by 0.
 @inline(__always) func cleared(_ x: DoubleVector, below bound: Double) -> DoubleVector {
     let stays = Builtin.fcmp_oge_Vec8xFPIEEE64(x._storage._value, DoubleVector(repeating: bound)._storage._value)
@@ -355,6 +404,18 @@ typealias DoubleVector = SIMD8<Double>
     result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(
         isZero, DoubleVector.zero._storage._value, x._storage._value)
     return result
+}
+
+/// The exponent and the mantissa of positive, normal numbers, with a mantissa from √½ to √2.
+@inline(__always) func binaryParts(_ x: FloatVector) -> (exponent: FloatVector, mantissa: FloatVector) {
+    let bits = unsafeBitCast(x, to: WideVector.self)
+    let above = bits &- WideVector(repeating: 0x3F35_04F3)  // the bits of √½
+    let places = WideVector(repeating: 23)
+    let exponent = Builtin.ashr_Vec16xInt32(above._storage._value, places._storage._value)
+    var (power, whole) = (WideVector(), WideVector())
+    power._storage._value = Builtin.shl_Vec16xInt32(exponent, places._storage._value)
+    whole._storage._value = exponent
+    return (floats(whole), unsafeBitCast(bits &- power, to: FloatVector.self))
 }
 
 // MARK: Even and odd values. Shuffles that are written lane by lane made the compiler compute single lanes.

@@ -120,6 +120,7 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
             audience: .penumbra),
         EnvironmentVariable("PENUMBRA_WORKER_MEMORY", "The memory that a worker may use.", audience: .penumbra),
         EnvironmentVariable("PENUMBRA_WORKER_PLUGINS", "The plugins that a worker may load.", audience: .penumbra),
+        EnvironmentVariable("PENUMBRA_WORKER_PROGRAMS", "The programs that a worker may run.", audience: .penumbra),
         EnvironmentVariable(
             "PENUMBRA_SERVICE_CLOCK_AHEAD", "Sets the clock of the service ahead, in tests.", audience: .penumbra),
         EnvironmentVariable(

@@ -12,12 +12,18 @@ enum ChainSamples {
 
     /// The choice depends on the picture's header, the output and its chain only. So all tasks of a frame make the same one.
     ///
-    /// - Parameter stored: the samples of the input's file.
-    static func choice(_ save: SaveOptions, stored: SampleFormat, _ work: FrameWork) -> SampleFormat {
+    /// - Parameters:
+    ///   - stored: the samples of the input's file.
+    ///   - held: the samples that the output's file can have.
+    static func choice(
+        _ save: SaveOptions, stored: SampleFormat, held: [SampleFormat], _ work: FrameWork
+    ) -> SampleFormat {
         guard work.computingFilters > 0 else { return stored }
         if let samples = save.precision.samples { return samples }
+        let coarsest = held.min { $0.bytes < $1.bytes } ?? .u8
         let needed =
-            [stored, save.dither ? .u16 : .u8, save.depth.samples ?? .u8].max { $0.bytes < $1.bytes } ?? stored
+            [stored, save.dither ? .u16 : .u8, save.depth.samples ?? .u8, coarsest].max { $0.bytes < $1.bytes }
+            ?? stored
         guard save.precision == .auto, needed == .u8, work.computingFilters >= 2 else { return needed }
         return work.seconds(.u16) <= (1 + allowedExcess) * work.seconds(.u8) ? .u16 : needed
     }

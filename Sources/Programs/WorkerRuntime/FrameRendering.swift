@@ -51,7 +51,9 @@ struct FrameRendering {
                     chain, plan, format: header.sampleFormat, remembers: remembers, source: source, memoryBudget: budget
                 )
             }
-            let stream = (isShifted ? stream(remembers: false) : nil) ?? stream(remembers: true)
+            // State that does not fit is not kept.
+            let stream =
+                (isShifted ? stream(remembers: false) : nil) ?? stream(remembers: true) ?? stream(remembers: false)
             budget -= stream?.bytes ?? 0
             return stream
         }
@@ -65,10 +67,17 @@ struct FrameRendering {
         let decoded = header.shape.byteCount
         let between = plan.output.area * plan.outputLayout.channels * samples
         let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branchStreams.count { $0 == nil } * between
+        let whole = input.branches.map { branch in
+            branch.whole.wholeBytes(
+                branch.whole.plan(input: header.rect, layout: header.layout), header.sampleFormat)
+        }
         facts = FramePassage(
             heldBecause: Self.reason(input, plan, branchPlans, trunk, branchStreams),
-            bytes: frameMemory - budget + held + Self.heldByDecoder(header)
-                + zip(input.branches, branchPlans).reduce(0) { $0 + Self.heldByEncoder($1.0, $1.1, samples) })
+            bytes: frameMemory - budget + held + (whole.max() ?? 0) + Self.heldByDecoder(header)
+                + (input.decoder.clip?.decodingMemory ?? 0)
+                + zip(input.branches, branchPlans).reduce(0) {
+                    $0 + Self.heldByEncoder($1.0, $1.1, header.sampleFormat)
+                })
     }
 
     private var header: ImageHeader { input.decoder.header }
@@ -145,6 +154,7 @@ extension FrameRendering {
         let header = input.decoder.header
         if header.frames > 1 { return "an animation, frame by frame" }
         if input.branches.contains(where: { $0.whole.frames > 1 }) { return "an animation, frame by frame" }
+        if input.branches.contains(where: \.whole.needsWhole) { return "another program filters the whole picture" }
         if !plan.isRowLocal || !branchPlans.allSatisfy(\.isRowLocal) { return "its first rows need its last ones" }
         if trunk == nil || branches.contains(where: { $0 == nil }) {
             return "the rows that its filters read at once exceed the memory budget"
@@ -153,15 +163,22 @@ extension FrameRendering {
         return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
     }
 
-    /// Formats that are decoded as a whole are also encoded as a whole.
-    private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
-        guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
-        return branch.inputFrames * plan.output.area * plan.outputLayout.channels * samples
+    /// Some formats are encoded as a whole. ffmpeg holds dozens of frames.
+    private static func heldByEncoder(
+        _ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: SampleFormat
+    ) -> Int {
+        // Whoever opens the input refuses an unknown format.
+        guard let format = try? branch.spec.imageFormat else { return 0 }
+        let shown = plan.output.first(of: branch.whole.frames)
+        if let video = format.video { return video.memory(for: shown) }
+        let shape = ImageShape(
+            width: shown.width, height: shown.height, layout: plan.outputLayout, sampleFormat: samples)
+        return format.encoderMemory(for: shape, frames: branch.frames)
     }
 
     /// Whether it is turned in memory, or in a scratch file because it is large.
     private static func heldByDecoder(_ header: ImageHeader) -> Int {
-        if header.isHeldWhole { return header.shape.byteCount }
+        if header.isHeldWhole { return header.heldBytes ?? header.shape.byteCount }
         return header.streams ? 0 : min(header.shape.byteCount, DecodeLimits.heldBytes)
     }
 }

@@ -1,6 +1,7 @@
 import Catalogs
 import Digests
 import FileAccess
+import Filters
 import Glibc
 import ImageFiles
 import JobModel
@@ -19,6 +20,8 @@ struct OpenedInput {
         let own: Chain
         /// All filters from the decoder to the encoder.
         let whole: Chain
+        /// Nil if the output has the colours of the filters.
+        let color: ColorConversion?
         /// The number of the input's frames.
         let inputFrames: Int
         /// The number of the output's frames: the input's, or those that the chain makes.
@@ -31,49 +34,90 @@ struct OpenedInput {
     let shrinking: Shrinking?
     /// The frame of the input's animation that is read alone, from 0. Nil for anything else.
     let frame: Int?
+    /// What was measured of it for the first filters of the chains.
+    let measured: [MeasuredFilters]
     let branches: [Branch]
+
+    /// The clip whose frames are read. Nil for anything else, and if only its first frame is read.
+    var clip: OpenedClip? {
+        guard decoder.header.frames > 1 else { return nil }
+        return decoder.clip.map { OpenedClip(clip: $0, file: decoder.file) }
+    }
 
     /// The conversion from a chain's result to the samples of a branch's file.
     func conversion(_ branch: Branch, _ plan: ChainPlan) throws -> OutputConversion {
         OutputConversion(
             from: plan.outputLayout, decoder.header.sampleFormat, of: decoder.header.storedSamples,
             to: try branch.spec.imageFormat,
-            save: branch.spec.save)
+            save: branch.spec.save, color: branch.color)
     }
 }
 
+/// A clip, whose sound a video takes over.
+struct OpenedClip {
+    let clip: Clip
+    let file: InputFile
+}
+
 extension TaskRunner {
+    /// What becomes of a picture in HDR. For `mapTones` see ``open(_:_:for:mapTones:)``.
+    private static func policy(of chains: [[FilterInvocation]], mapTones: Bool?) -> HDRPolicy {
+        if mapTones ?? chains.allSatisfy(\.mapTones) { return .convert }
+        if chains.contains(where: \.mapTones) { return .askForToneMap(.someOutputs) }
+        return .askForToneMap(chains.contains(where: \.mapSomeTones) ? .partOfPicture : .noFilter)
+    }
+
     /// Opens the input of a task, once for each way of decoding that its outputs need. Outputs that keep a profile need
     /// other colours than those without. Only some outputs hold animations, and filters compute some with finer samples
     /// than others. Nearly always one way suits all.
+    ///
+    /// - Parameter mapTones: whether a picture in HDR may be read. Nil if it may be where the filters of each output bring
+    ///   its light into the range of a display.
     func open(
-        _ input: InputSpec, _ invocations: [FilterInvocation], for outputs: [OutputSpec]
+        _ input: InputSpec, _ invocations: [FilterInvocation], for outputs: [OutputSpec], mapTones: Bool? = nil
     ) throws -> [OpenedInput] {
-        let asked = try decoder(input, input.color)
+        let hdr = Self.policy(of: outputs.map { invocations + $0.chain }, mapTones: mapTones)
+        let measured = try measured(
+            input, for: ProbeTask.measuredFilters(invocations, outputs), hdr: hdr)
+        let asked = try decoder(input, input.color, hdr: hdr)
         let header = asked.header
+        let invocations = invocations.filling(asked.metadata.value)
+        let outputs = outputs.map {
+            OutputSpec(chain: $0.chain.filling(asked.metadata.value), format: $0.format, save: $0.save)
+        }
         var ways: [DecodingWay] = []
         for (index, output) in outputs.enumerated() {
             let format = try output.imageFormat
             try VipsRuntime.prepare(format)
-            let whole = try chain(invocations + output.chain, for: input)
+            let filters = invocations + output.chain
+            let whole = try chain(filters, for: input, measured.measurements(for: filters))
             let plan = whole.plan(input: header.rect, layout: header.layout)
             let color = format.colorPolicy(
                 for: header, asked: input.color, save: output.save, output: plan.outputLayout)
             let frames = format.descriptor.holdsAnimation ? header.frames : 1
             let work = try FrameWork(header, whole, plan, to: format)
-            let samples = ChainSamples.choice(output.save, stored: header.sampleFormat, work)
+            let samples = ChainSamples.choice(
+                output.save, stored: header.sampleFormat, held: format.descriptor.sampleFormats, work)
+            guard !asked.isHDR || samples == .f32 else {
+                throw TaskFailure(
+                    .value,
+                    "\(input.path): has HDR colours, whose light integers cannot hold; leave 'precision' out, or write "
+                        + "'precision: float'")
+            }
             let alike = ways.firstIndex { $0.color == color && $0.frames == frames && $0.samples == samples }
             if let alike {
                 ways[alike].outputs.append(index)
             } else {
-                ways.append(DecodingWay(color: color, frames: frames, samples: samples, outputs: [index]))
+                ways.append(
+                    DecodingWay(
+                        color: color, frames: frames, samples: samples, hdr: hdr, outputs: [index]))
             }
         }
         return try ways.map { way in
             let isAsAsked =
                 way.color == input.color && way.frames == header.frames && way.samples == header.sampleFormat
             let decoder = isAsAsked ? asked : try self.decoder(input, way)
-            return try matched(decoder, input, way, invocations, outputs)
+            return try matched(decoder, input, way, invocations, outputs, measured)
         }
     }
 
@@ -83,36 +127,47 @@ extension TaskRunner {
         let frames: Int
         /// The samples that filters get.
         let samples: SampleFormat
+        let hdr: HDRPolicy
         var outputs: [Int]
         var shrink = 1
     }
 
     private func matched(
         _ decoder: ImageDecoder, _ input: InputSpec, _ way: DecodingWay, _ invocations: [FilterInvocation],
-        _ outputs: [OutputSpec]
+        _ outputs: [OutputSpec], _ measured: [MeasuredFilters]
     ) throws -> OpenedInput {
-        let wholes = try way.outputs.map { try chain(invocations + outputs[$0].chain, for: input) }
+        let shared = measured.measurements(for: invocations)
+        let own = way.outputs.map {
+            measured.measurements(for: invocations + outputs[$0].chain).dropFirst(shared.count)
+        }
+        let wholes = try zip(way.outputs, own).map { index, own in
+            try chain(invocations + outputs[index].chain, for: input, shared + own)
+        }
         let (width, height) = (decoder.header.width, decoder.header.height)
         var way = way
         // The largest picture that any output needs is large enough for all.
-        let suitable =
-            decoder.header.canShrink ? wholes.map { $0.shrinkOnLoad(width: width, height: height) }.min() ?? 1 : 1
+        let suitable = wholes.map { $0.shrinkOnLoad(width: width, height: height) }.min() ?? 1
         // A second rendering of an output decodes in the same way as the first, whatever other outputs there are now.
-        way.shrink = decoder.header.canShrink ? input.shrink ?? suitable : 1
+        way.shrink = min(input.shrink ?? suitable, decoder.header.largestShrink)
         let shrinking = way.shrink > 1 ? Shrinking(factor: way.shrink, width: width, height: height) : nil
         let delivering = shrinking == nil ? decoder : try self.decoder(input, way)
         let curve = delivering.curve
         let frame = try frame(of: input, decoder.header)
-        let common = try chain(invocations, for: input).over(curve).rendering(frame)
-        let branches = try zip(way.outputs, wholes).map { index, whole in
-            let own = try chain(outputs[index].chain, for: input).over(curve).rendering(frame)
+        let common = try chain(invocations, for: input, shared).over(curve).rendering(frame)
+        let branches = try zip(way.outputs, zip(wholes, own)).map { index, filters in
+            let (whole, measurements) = filters
+            let own = try chain(outputs[index].chain, for: input, Array(measurements)).over(curve).rendering(frame)
+            let layout = whole.plan(input: decoder.header.rect, layout: decoder.header.layout).outputLayout
             return OpenedInput.Branch(
                 index: index, spec: outputs[index], own: common.isIdentity ? own.after(shrinking) : own,
-                whole: whole.over(curve).rendering(frame).after(shrinking), inputFrames: way.frames)
+                whole: whole.over(curve).rendering(frame).after(shrinking),
+                color: try colorConversion(
+                    from: delivering.metadata.icc?.bytes, of: layout, to: outputs[index], for: input.path),
+                inputFrames: way.frames)
         }
         return OpenedInput(
             decoder: delivering, chain: common.after(shrinking), shrinking: shrinking, frame: frame,
-            branches: branches)
+            measured: measured, branches: branches)
     }
 
     /// A page of a format for animations is a frame. Pages of documents are pictures of their own.
@@ -126,7 +181,42 @@ extension TaskRunner {
     private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
         // In a still picture both are the same page.
         let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages
-        return try decoder(input, way.color, shrink: way.shrink, pages: pages, samples: way.samples)
+        return try decoder(
+            input, way.color, shrink: way.shrink, pages: pages, samples: way.samples, hdr: way.hdr)
+    }
+}
+
+extension TaskRunner {
+    /// The conversion of a chain's colours into those of an output. Nil if the output has the same.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile of the chain's colours. Nil for sRGB.
+    ///   - input: The path of the input. Nil if it was opened with success before.
+    func colorConversion(
+        from profile: [UInt8]?, of layout: PixelLayout, to output: OutputSpec, for input: String? = nil
+    ) throws -> ColorConversion? {
+        guard let color = output.save.color else { return nil }
+        func failure(_ reason: String) -> TaskFailure {
+            TaskFailure(.value, (input.map { "\($0): " } ?? "") + "'color: \(color.words)' \(reason)")
+        }
+        let target: OutputProfile =
+            switch color.space {
+            case .named(let name): .named(name)
+            case .profile(let reference):
+                try toolbox.pictures.picture(reference, for: "'color'", opener, DecodeLimits(maxPixels: .max))
+            }
+        if let objection = try output.imageFormat.objection(to: target) { throw failure(objection) }
+        let conversion: ColorConversion
+        do throws(OutputProfile.Problem) {
+            conversion = try ColorConversion(
+                from: profile, of: layout, to: target, intent: color.intent, blackPoint: color.blackPoint)
+        } catch {
+            throw failure(error.description)
+        }
+        if conversion.needsIntegers, output.save.depth == .f32 {
+            throw failure("gives integers, as all profiles of tables do; write 'depth: 16' instead of 'depth: float'")
+        }
+        return conversion
     }
 }
 

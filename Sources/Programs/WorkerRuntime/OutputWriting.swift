@@ -13,17 +13,24 @@ extension TaskRunner {
     /// Encodes, syncs and digests an output at its temporary path.
     func write(
         _ rows: OutputRows, name: String, frames: Int = 1, output: OutputSpec,
-        metadata: ImageMetadata, shrink: Int, syncs: Bool, to path: String
+        metadata: ImageMetadata, clip: OpenedClip? = nil, shrink: Int, syncs: Bool, to path: String
     ) throws -> OutputReceipt {
         let format = try output.imageFormat
         let shape = ImageShape(
             width: rows.extent.width, height: rows.extent.height / frames, layout: rows.conversion.outputLayout,
             sampleFormat: rows.conversion.outputFormat)
+        let encoder: String
         do {
-            try ImageEncoder.write(
-                to: path, openedBy: opener, format: format, save: output.save, shape: shape, frames: frames, name: name,
-                metadata: metadata
-            ) { try rows.rows($0) }
+            let converted = metadata.converted(by: rows.conversion.color)
+            if let video = format.video {
+                encoder = try write(rows, shape, frames, output.save, converted, clip, as: video, to: path)
+            } else {
+                try ImageEncoder.write(
+                    to: path, openedBy: opener, format: format, save: output.save, shape: shape, frames: frames,
+                    name: name, metadata: converted
+                ) { try rows.rows($0) }
+                encoder = ImageEncoder.versions(of: format, save: output.save, color: rows.conversion.color)
+            }
         } catch let error as ImageFileError where error.path == path && ![.storage, .process].contains(error.kind) {
             // The input picture is not to blame.
             throw TaskFailure(Self.kind(of: error), "\(error)")
@@ -41,11 +48,54 @@ extension TaskRunner {
             pixels: EncodedPixels(
                 digest: Digest(of: bands.map(\.digest)),
                 encoding: OutputEncoding(
-                    encoder: ImageEncoder.versions(of: format, save: output.save), layout: shape.layout,
+                    encoder: encoder, layout: shape.layout,
                     samples: shape.sampleFormat, frames: frames, shrink: shrink,
                     filterSamples: rows.conversion.sampleFormat == shape.sampleFormat
                         ? nil : rows.conversion.sampleFormat,
                     penumbra: Version.penumbra)))
+    }
+
+    /// Writes a video.
+    ///
+    /// - Returns: The versions of what encoded it.
+    private func write(
+        _ rows: OutputRows, _ shape: ImageShape, _ frames: Int, _ save: SaveOptions, _ metadata: ImageMetadata,
+        _ clip: OpenedClip?, as format: any VideoFormat, to path: String
+    ) throws -> String {
+        let timing = VideoTiming(metadata.animation ?? ImageMetadata.Animation(delays: [], repetitions: 0))
+        let counts = clip?.clip.timing.counts ?? timing.counts
+        let stream = try VideoStream(shape, timing, format: format, save: save, path: path, clip: clip?.clip)
+        let sound = stream.clip?.sounds.isEmpty ?? true ? nil : clip?.file
+        let report = try video(for: format, path) { video in
+            try video.encode(stream, sound: sound?.number) { write in
+                for (frame, count) in zip(0..<frames, counts) {
+                    let rect = PixelRect(x: 0, y: frame * shape.height, width: shape.width, height: shape.height)
+                    let bytes = stream.bytes(of: try rows.rows(rect.rows).cropped(to: rect))
+                    for _ in 0..<count { try write(bytes) }
+                }
+            } film: { film in
+                try ImageEncoder.write(film, as: format, to: path, openedBy: opener)
+            }
+        }
+        if let detail = report.failure {
+            throw ImageFileError(path: path, .encoder(format: format.title, detail: detail))
+        }
+        return report.versions
+    }
+
+    /// Works with ffmpeg.
+    func video<Result>(
+        for format: any VideoFormat, _ path: String, _ body: (VideoProgram) throws -> Result
+    ) throws -> Result {
+        guard let video = toolbox.video else {
+            throw TaskFailure(
+                .output, "\(path): this machine has no ffmpeg for \(format.title); \(VideoProgram.remedy)")
+        }
+        do {
+            return try body(video)
+        } catch is VideoProgram.EndedError {
+            throw TaskFailure(.transient, "\(path): the process that starts ffmpeg has ended")
+        }
     }
 
     private static func kind(of error: ImageFileError) -> TaskFailure.Kind {

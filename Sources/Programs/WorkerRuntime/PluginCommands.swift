@@ -5,6 +5,7 @@ import Digests
 import FileAccess
 import FilterKitTesting
 import Filters
+import Geometry
 import Glibc
 import ImageFiles
 import JobModel
@@ -122,18 +123,21 @@ struct ChainExaminer {
     }
 
     private func examination(of question: ExaminedChains) -> Examination {
-        let registry = toolbox.registryWithoutPictures
+        let registry = toolbox.registryWithoutPictures(opener)
         return Examination(
             filters: question.filters.map { examination(of: $0, registry) },
             pictures: question.pictures.map { picture in
                 PictureCache.problem(
-                    with: picture.path, isTable: picture.isTable, opener,
+                    with: picture.path, picture.kind, opener,
                     DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
             })
     }
 
     private func examination(of invocation: FilterInvocation, _ registry: FilterRegistry) -> Examination.Filter {
         do {
+            // What such a filter does depends on the picture. Its values are checked like those of others.
+            let dot = PixelRect(x: 0, y: 0, width: 1, height: 1)
+            guard try registry.makeMeasure(invocation, of: dot, .gray, .u8) == nil else { return .works }
             return try registry.makeFilter(invocation).isIdentity ? .changesNothing : .works
         } catch let error as FilterError {
             return .impossible(error.reason)

@@ -13,9 +13,17 @@ extension TaskRunner {
         try reading(task.input) { input, _ in
             var task = task
             task.input = input
-            if try !ImageFormats.inTask(task.fileFormat).holdsProfile { task.input.color = .srgb }
+            if try !ImageFormats.inTask(task.fileFormat).descriptor.holdsProfile { task.input.color = .srgb }
             return try shown(task)
         }
+    }
+
+    /// An output of a preview. It shows the colours in which filters work: not every format that shows pictures has those of the
+    /// output.
+    private func inColorsOfFilters(_ output: OutputSpec, chain: [FilterInvocation]) -> OutputSpec {
+        var save = output.save
+        save.color = nil
+        return OutputSpec(chain: chain, format: output.format, save: save)
     }
 
     private func shown(_ task: PreviewTask) throws -> PreviewReceipt {
@@ -29,13 +37,21 @@ extension TaskRunner {
             }
         let profile = after.first?.input.decoder.metadata.icc
         var pixels = try pixels(of: after + before, task)
+        let labels = try task.labels.map { try PanelLabels($0.texts, typeface($0.font)) }
         if let comparison = task.comparison {
             pixels = zip(pixels, (after + after)).map { $0.extended(to: $1.wanted) }
-            let sheet = PreviewSheet(
-                before: Array(pixels.suffix(before.count)), after: Array(pixels.prefix(after.count)), comparison)
+            let sheet = try PreviewSheet(
+                before: Array(pixels.suffix(before.count)), after: Array(pixels.prefix(after.count)), comparison,
+                labels)
             return PreviewReceipt(panels: after.map(\.panel), image: try write(sheet, profile, task))
         }
-        return PreviewReceipt(panels: after.map(\.panel), image: try write(PreviewSheet(pixels), profile, task))
+        return PreviewReceipt(
+            panels: after.map(\.panel), image: try write(try PreviewSheet(pixels, labels), profile, task))
+    }
+
+    private func typeface(_ font: PictureReference) throws -> Typeface {
+        try toolbox.pictures.picture(
+            font, for: "the labels", opener, DecodeLimits(maxPixels: .max, scratchFolder: nil))
     }
 
     /// The filters that move pixels. They give the view of the picture before all others.
@@ -73,15 +89,18 @@ extension TaskRunner {
     private func part(
         of invocations: [FilterInvocation], _ task: PreviewTask, choose: (PixelRect) -> PixelRect
     ) throws -> Part {
-        let output = OutputSpec(chain: invocations, format: task.output.format, save: task.output.save)
-        let inputs = try open(task.input, [], for: [output] + task.others)
+        let output = inColorsOfFilters(task.output, chain: invocations)
+        let others = task.others.map { inColorsOfFilters($0, chain: $0.chain) }
+        // The original is shown beside the filtered picture, with its light cut off.
+        let mapTones = task.chains.contains(where: \.mapTones) && task.others.map(\.chain).allSatisfy(\.mapTones)
+        let inputs = try open(task.input, [], for: [output] + others, mapTones: mapTones)
         guard let input = inputs.first(where: { $0.branches[0].index == 0 }) else {
             preconditionFailure("every output has its way of decoding, and the first output the first one")
         }
         let branch = input.branches[0]
         let header = input.decoder.header
         let plan = branch.whole.plan(input: header.rect, layout: header.layout)
-        if let reason = branch.whole.emptiness(plan) { throw TaskFailure(.value, "\(task.input.path): \(reason)") }
+        if let reason = branch.whole.objection(plan) { throw TaskFailure(.value, "\(task.input.path): \(reason)") }
         if let misfit = branch.whole.misfit(plan) { throw TaskFailure(misfit, in: task.input.path) }
         let wanted = choose(plan.output)
         // For each panel: the decoded pixels, the rendered ones, the ones of equal kind, and the sheet.
@@ -212,24 +231,26 @@ struct PreviewSheet {
     private static let gap = 8
 
     /// Panels from left to right.
-    init(_ panels: [AnyRaster]) {
-        film = Self.row(Self.alike(panels))
+    init(_ panels: [AnyRaster], _ labels: PanelLabels? = nil) throws {
+        film = Self.row(try labels.above(Self.alike(panels)))
         frames = 1
     }
 
     /// - Parameter before: One for each of `after`, of the same size.
-    init(before: [AnyRaster], after: [AnyRaster], _ comparison: PreviewTask.Comparison) {
+    init(
+        before: [AnyRaster], after: [AnyRaster], _ comparison: PreviewTask.Comparison, _ labels: PanelLabels? = nil
+    ) throws {
         let panels = Self.alike(before + after)
         let (before, after) = (panels.prefix(before.count), panels.suffix(after.count))
         switch comparison {
         case .split:
-            film = Self.row(zip(before, after).map(Self.split))
+            film = Self.row(try labels.above(zip(before, after).map(Self.split)))
             frames = 1
         case .side:
-            film = Self.row(before.prefix(1) + after)
+            film = Self.row(try labels.above(before.prefix(1) + after))
             frames = 1
         case .blink:
-            let shown = before.prefix(1) + after
+            let shown = try labels.above(before.prefix(1) + after)
             let (width, height) = (shown.map(\.rect.width).max() ?? 0, shown.map(\.rect.height).max() ?? 0)
             frames = shown.count
             film = Self.pasted(
@@ -279,6 +300,56 @@ struct PreviewSheet {
         let hasAlpha = panels.contains { $0.layout.hasAlpha }
         let layout: PixelLayout = isColor ? (hasAlpha ? .rgba : .rgb) : (hasAlpha ? .grayAlpha : .gray)
         return panels.map { $0.withChannels(of: layout) }
+    }
+}
+
+/// Words above the panels of a preview, so that they cover no pixel.
+struct PanelLabels {
+    private let texts: [String]
+    private let typeface: Typeface
+
+    /// In pixels.
+    private static let (size, margin) = (14, 4)
+
+    init(_ texts: [String], _ typeface: Typeface) {
+        (self.texts, self.typeface) = (texts, typeface)
+    }
+
+    /// The panels, each with its words in black on white above it.
+    fileprivate func above(_ panels: [AnyRaster]) throws -> [AnyRaster] {
+        let letters = try zip(texts, panels).map { text, panel in
+            let width = max(Self.size, panel.rect.width - 2 * Self.margin)
+            do throws(TypesettingError) {
+                return try typeface.drawing(of: TextLayout(text, size: Double(Self.size), width: width))
+            } catch {
+                throw TaskFailure(.value, "the labels: \(error)")
+            }
+        }
+        let height = (letters.map(\.rect.height).max() ?? 0) + 2 * Self.margin
+        return zip(panels, letters).map { Self.labelled($0, $1, height) }
+    }
+
+    private static func labelled(_ panel: AnyRaster, _ letters: Raster<UInt8>, _ height: Int) -> AnyRaster {
+        let rect = panel.rect
+        guard !rect.isEmpty else { return panel }
+        let strip = PixelRect(x: rect.x, y: rect.y - height, width: rect.width, height: height)
+        var label = Raster<UInt8>(rect: strip, layout: .gray, repeating: 255)
+        let black = Raster<UInt8>(
+            rect: PixelRect(
+                x: rect.x + margin, y: strip.y + margin, width: letters.rect.width, height: letters.rect.height),
+            layout: .gray, samples: letters.samples.map { 255 - $0 })
+        label.paste(black.cropped(to: black.rect.intersection(strip)))
+        var result = AnyRaster(strip.union(rect), layout: panel.layout, format: panel.format, level: 1)
+        result.paste(AnyRaster.u8(label).withChannels(of: panel.layout).converted(to: panel.format))
+        result.paste(panel)
+        return result
+    }
+}
+
+extension PanelLabels? {
+    /// The panels as they are without labels.
+    fileprivate func above(_ panels: some Collection<AnyRaster>) throws -> [AnyRaster] {
+        try self?.above(Array(panels)) ?? Array(panels)
     }
 }
 

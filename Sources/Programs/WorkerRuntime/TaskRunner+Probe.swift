@@ -19,6 +19,7 @@ extension TaskRunner {
         try reading(task.input) { input, source in
             var task = task
             task.input = input
+            try refuseClip(task.input, for: task.outputs)
             return try receipt(of: task, try open(task.input, task.chain, for: task.outputs), source)
         }
     }
@@ -32,7 +33,9 @@ extension TaskRunner {
         let plans = branches.map { input, branch in
             branch.whole.plan(input: input.decoder.header.rect, layout: input.decoder.header.layout)
         }
-        for ((_, branch), plan) in zip(branches, plans) { try refuse(plan, branch, task) }
+        for ((input, branch), plan) in zip(branches, plans) {
+            try refuse(plan, branch, input.decoder.header.sampleFormat, input.decoder.clip, task)
+        }
         let digests = try contentDigests(task, branches.map(\.input.shrinking))
         let (first, plan) = (branches[0], plans[0])
         let header = first.input.decoder.header
@@ -57,6 +60,7 @@ extension TaskRunner {
             passage: passage(inputs, task), cost: try cost(inputs, zip(branches.map(\.branch), plans)))
         if !header.losses.isEmpty { receipt.losses = header.losses }
         receipt.stamp = source.trustedStamp
+        if !first.input.measured.isEmpty { receipt.measured = first.input.measured }
         return receipt
     }
 
@@ -102,9 +106,12 @@ extension TaskRunner {
     }
 
     /// Refuses an output that its format cannot hold before its pixels are rendered.
-    private func refuse(_ plan: ChainPlan, _ branch: OpenedInput.Branch, _ task: ProbeTask) throws {
-        if let reason = branch.whole.emptiness(plan) { throw TaskFailure(.value, "\(task.input.path): \(reason)") }
+    private func refuse(
+        _ plan: ChainPlan, _ branch: OpenedInput.Branch, _ samples: SampleFormat, _ clip: Clip?, _ task: ProbeTask
+    ) throws {
+        if let reason = branch.whole.objection(plan) { throw TaskFailure(.value, "\(task.input.path): \(reason)") }
         for stage in plan.stages { try refuse(stage, task) }
+        try refuse(plan, branch.whole, samples, task)
         if let misfit = branch.whole.misfit(plan) { throw TaskFailure(misfit, in: task.input.path) }
         let shown = plan.output.first(of: branch.whole.frames)
         guard shown.height * branch.frames <= 10_000_000 else {
@@ -114,6 +121,13 @@ extension TaskRunner {
                     + "that an animation may have")
         }
         let format = try branch.spec.imageFormat
+        try refuse(clip, format, branch, task)
+        guard format.video == nil || branch.frames > 1 else {
+            throw TaskFailure(
+                .value,
+                "\(task.input.path): is one picture, and \(format.title) holds frames; write 'animate', or take a format of pictures"
+            )
+        }
         let depth = branch.spec.save.depth
         if let samples = depth.samples, !format.descriptor.sampleFormats.contains(samples) {
             let known = format.descriptor.depths.map { "'\($0.rawValue)'" }.joined(separator: ", ")
@@ -135,6 +149,43 @@ extension TaskRunner {
         }
     }
 
+    /// Refuses a clip where no output is a video, before ffmpeg decodes it to count its frames.
+    func refuseClip(_ input: InputSpec, for outputs: [OutputSpec]) throws {
+        let formats = outputs.compactMap { ImageFormats.named($0.format) }
+        guard toolbox.video != nil, let first = formats.first, formats.allSatisfy({ $0.video == nil }),
+            // A file that cannot be read is reported by whoever opens it next.
+            (try? ImageFormats.isClip(input.path, openedBy: opener)) ?? false
+        else { return }
+        throw TaskFailure(clip: input.path, as: first)
+    }
+
+    /// Refuses a video that would lose the sound of a clip, and other formats for clips.
+    private func refuse(
+        _ clip: Clip?, _ format: any ImageFormat, _ branch: OpenedInput.Branch, _ task: ProbeTask
+    ) throws {
+        guard let clip else { return }
+        guard let video = format.video else { throw TaskFailure(clip: task.input.path, as: format) }
+        // 'animate' takes the first frame, without sound.
+        guard branch.inputFrames > 1, let objection = clip.soundObjection(to: video, save: branch.spec.save) else {
+            return
+        }
+        throw TaskFailure(.value, "\(task.input.path): \(objection)")
+    }
+
+    /// Refuses pixels that a filter cannot work on, and a picture that is too large for a filter that needs all of it at once.
+    private func refuse(_ plan: ChainPlan, _ chain: Chain, _ samples: SampleFormat, _ task: ProbeTask) throws {
+        if let objection = chain.objection(plan, samples) {
+            throw TaskFailure(.value, "\(task.input.path): \(objection)")
+        }
+        let bytes = chain.wholeBytes(plan, samples)
+        guard bytes <= task.frameMemory else {
+            throw TaskFailure(
+                .limit,
+                "\(task.input.path): 'run' needs the whole picture at once, which takes \(bytes / 1_000_000) MB; a worker may "
+                    + "take \(task.frameMemory / 1_000_000) MB; raise 'memory', or give fewer --workers")
+        }
+    }
+
     /// Refuses filters whose output is larger than pictures may be.
     private func refuse(_ stage: ChainPlan.Stage, _ task: ProbeTask) throws {
         let output = stage.output
@@ -153,6 +204,7 @@ extension TaskRunner {
             let chain: [FilterInvocation]
             let color: ColorPolicy
             let pages: PageChoice
+            let dpi: Int?
             /// The shrinking depends on other outputs, too.
             let shrinking: Shrinking?
             let output: OutputSpec
@@ -168,7 +220,7 @@ extension TaskRunner {
             let recipe = try encoder.encode(
                 Recipe(
                     chain: task.chain.map { $0.mappingPictures(bare) }, color: task.input.color,
-                    pages: task.input.pages, shrinking: shrinking,
+                    pages: task.input.pages, dpi: task.input.dpi, shrinking: shrinking,
                     output: output.mappingPictures(bare)))
             stream.update(Array(recipe).span.bytes)
             return stream.digest()
@@ -177,6 +229,14 @@ extension TaskRunner {
 }
 
 extension TaskFailure {
+    /// A clip for an output in a format that is no video.
+    init(clip path: String, as format: any ImageFormat) {
+        self.init(
+            .value,
+            "\(path): is a clip, and \(format.title) is no video; take .mp4 or .webm, or take pictures out of it with ffmpeg first"
+        )
+    }
+
     init(_ misfit: Chain.Misfit, in path: String) {
         let (filter, input) = (misfit.filter, misfit.input)
         let size = "\(input.width) × \(input.height) pixels"
@@ -189,6 +249,10 @@ extension TaskFailure {
                     + "find its regions again"
             case .blackMask:
                 "the 'mask' of '\(filter)' is black all over the picture's \(size), or lies outside; what is to be changed is white"
+            case .maskOutside:
+                "the 'mask' of '\(filter)' lies outside of the picture's \(size)"
+            case .turnedMask(let own):
+                "the 'mask' of '\(filter)' has \(own.width) × \(own.height) pixels, and the picture \(size); turn the mask"
             case .blackRegion:
                 "the 'mask' of '\(filter)' is black all over a region of its 'within'; what is to be changed is white"
             }

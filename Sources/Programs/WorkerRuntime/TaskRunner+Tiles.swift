@@ -12,18 +12,23 @@ import WorkerProtocol
 
 extension TaskRunner {
     func fillCanvas(_ task: CanvasTask) throws -> CanvasReceipt {
-        try reading(task.input) { input, source in
+        let expected = task.measurements
+        return try reading(task.input) { input, source in
             let facts = try source.facts()
             var task = task
             task.input = input
-            return try fillCanvas(task, of: facts)
+            return try fillCanvas(task, of: facts, expected)
         }
     }
 
-    private func fillCanvas(_ task: CanvasTask, of source: FileFacts) throws -> CanvasReceipt {
+    /// - Parameter expected: the measurements that the tiles were planned for.
+    private func fillCanvas(
+        _ task: CanvasTask, of source: FileFacts, _ expected: [Measurement]
+    ) throws -> CanvasReceipt {
         let input = try open(task.input, task.chain, for: [task.output])[0]
         let decoder = input.decoder
-        guard decoder.header.facts == task.expected else {
+        let measurements = input.measured.measurements(for: task.chain + task.output.chain)
+        guard decoder.header.facts == task.expected, measurements == expected else {
             throw TaskFailure(.input, "\(task.input.path): the picture was replaced while the job ran; run it again")
         }
         let header = CanvasHeader(
@@ -35,12 +40,16 @@ extension TaskRunner {
             cells.append(band)
         }
         let metadata = try save(
-            decoder.metadata.showing(input.branches[0].whole, as: task.output.imageFormat), to: task.metadataPath)
+            decoder.metadata.showing(input.branches[0].whole), to: task.metadataPath)
+        let fields = (task.chain + task.output.chain).exifFields
+        let stated = fields.compactMap { field in decoder.metadata.value(of: field).map { (field.rawValue, $0) } }
         return CanvasReceipt(
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
                 shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath, openedBy: opener),
-                frame: input.frame, stored: task.expected.stored),
+                frame: input.frame, stored: task.expected.stored,
+                measurements: measurements.isEmpty ? nil : measurements,
+                exif: fields.isEmpty ? nil : Dictionary(uniqueKeysWithValues: stated)),
             metadataPath: task.metadataPath, metadataDigest: metadata, source: source)
     }
 
@@ -64,13 +73,17 @@ extension TaskRunner {
         return TileReceipt(rect: task.rect, digest: tile.withBytes { Digest(of: $0) }, path: task.tilePath)
     }
 
-    /// The chain for a canvas. The canvas may be smaller than the picture's file, or one frame of it, and its profile
-    /// defines its colours.
+    /// The chain for a canvas. The canvas may be smaller than the picture's file, or one frame of it, its profile
+    /// defines its colours, and its reference has the metadata for texts.
     func chain(
         _ invocations: [FilterInvocation], over canvas: CheckedCanvas, _ reference: CanvasReference
     ) throws -> Chain {
-        try chain(invocations).after(reference.shrinking).over(TransferCurve(profile: canvas.profile))
-            .rendering(reference.frame)
+        try chain(
+            invocations.filling { reference.exif?[$0.rawValue] }, for: nil, reference.measurements ?? []
+        ).after(reference.shrinking).over(
+            TransferCurve(profile: canvas.profile)
+        )
+        .rendering(reference.frame)
     }
 }
 
@@ -87,13 +100,14 @@ extension TaskRunner {
     /// copy.
     func stitch(_ task: StitchTask) throws -> OutputReceipt {
         try requireCoverage(task)
+        let metadata = try metadata(task.metadataPath, task.metadataDigest)
         let conversion = OutputConversion(
-            from: task.layout, task.format, of: task.stored, to: try task.output.imageFormat, save: task.output.save)
+            from: task.layout, task.format, of: task.stored, to: try task.output.imageFormat, save: task.output.save,
+            color: try colorConversion(from: metadata.icc?.bytes, of: task.layout, to: task.output))
         let rows = OutputRows(extent: task.extent, conversion: conversion) { try self.band(holding: $0, task) }
         return try write(
             rows, name: task.name, frames: task.frames, output: task.output,
-            metadata: try metadata(task.metadataPath, task.metadataDigest), shrink: task.shrink, syncs: task.syncs,
-            to: task.temporaryPath)
+            metadata: metadata, shrink: task.shrink, syncs: task.syncs, to: task.temporaryPath)
     }
 
     private func requireCoverage(_ task: StitchTask) throws {

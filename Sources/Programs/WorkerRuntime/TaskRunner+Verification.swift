@@ -1,6 +1,8 @@
 import Catalogs
 import Digests
+import FileAccess
 import Geometry
+import Glibc
 import ImageFiles
 import JobModel
 import Raster
@@ -17,7 +19,9 @@ extension TaskRunner {
             }
         case .canvas(let reference):
             let canvas = try CheckedCanvas(reference)
-            return try audit(task, chain(task.chain, over: canvas, reference), source: canvas, of: reference.stored)
+            return try audit(
+                task, chain(task.chain, over: canvas, reference), source: canvas, profile: canvas.profile,
+                of: reference.stored)
         }
     }
 
@@ -51,15 +55,18 @@ extension TaskRunner {
         return pixels
     }
 
-    /// - Parameter input: The samples of the input's file. Nil for those of the source.
+    /// - Parameters:
+    ///   - profile: The profile of the source's colours. Nil for sRGB.
+    ///   - input: The samples of the input's file. Nil for those of the source.
     private func audit(
-        _ task: AuditTask, _ chain: Chain, source: some PixelSource, of input: SampleFormat?
+        _ task: AuditTask, _ chain: Chain, source: some PixelSource, profile: [UInt8]?, of input: SampleFormat?
     ) throws -> AuditReceipt {
         let plan = chain.plan(input: source.rect, layout: source.layout)
         let output = task.outputs[0]
         let conversion = OutputConversion(
             from: plan.outputLayout, source.format, of: input, to: try output.spec.imageFormat,
-            save: output.spec.save)
+            save: output.spec.save,
+            color: try colorConversion(from: profile, of: plan.outputLayout, to: output.spec))
         var pixels = 0
         for band in output.bands {
             let rect = PixelRect(
@@ -91,17 +98,43 @@ extension TaskRunner {
         guard try Digest(ofFileAt: output.expected.path, openedBy: opener) == output.expected.digest else {
             throw TaskFailure(.mismatch, "the written file does not hold the bytes that were written")
         }
+        if let video = try output.spec.imageFormat.video { return try checkVideo(output, video) }
         let frames = output.expected.image.frames
         let decoder: ImageDecoder
         do {
             decoder = try self.decoder(
-                InputSpec(path: output.expected.path, maxPixels: .max, color: .keep), .keep,
+                InputSpec(path: output.expected.path, maxPixels: .max, color: .keep), .keep, keepsCMYK: true,
                 pages: frames > 1 ? .animation : .first)
         } catch {
             throw TaskFailure(.mismatch, "the written file cannot be read back: \(error)")
         }
         try compareFacts(decoder, output)
         try comparePixels(decoder, output)
+    }
+
+    /// ffmpeg must decode a video to its end: to whole frames of its size, at least one for each of the animation.
+    private func checkVideo(_ output: CheckTask.Output, _ format: any VideoFormat) throws {
+        let (path, image) = (output.expected.path, output.expected.image)
+        let file: FileOpener.Opened
+        do {
+            file = try opener.open(path, O_RDONLY)
+        } catch {
+            throw TaskFailure(.mismatch, "the written file cannot be read back: \(error)")
+        }
+        defer { close(file.descriptor) }
+        let (bytes, report) = try video(for: format, path) { try $0.decode(file.descriptor) }
+        if let failure = report.failure {
+            throw TaskFailure(.mismatch, "the written file cannot be read back: \(failure)")
+        }
+        let shape = ImageShape(
+            width: image.width, height: image.height, layout: image.layout, sampleFormat: image.format)
+        let (width, height) = VideoStream.size(of: shape, in: format)
+        let frame = VideoPlanes.byteCount(width: width, height: height)
+        guard bytes.isMultiple(of: frame), bytes / frame >= image.frames else {
+            throw TaskFailure(
+                .mismatch,
+                "the written file does not decode to \(image.frames) frames of \(width)×\(height) pixels")
+        }
     }
 
     /// A folder cannot be decoded again, so at least its files must be the written ones.

@@ -18,10 +18,14 @@ struct TaskRunner {
     let watch: PluginWatch
     /// Opens the task's files.
     let opener: FileOpener
+    /// Runs the programs of this task's filters.
+    let programs: ProgramRunner
     /// The pictures of this task's filters.
     let pictures = PictureTally()
     /// The names, in messages, of files that it opens by other names.
     let names = FileNames()
+    /// What is known of the clips that this task opens.
+    let clips = ClipAnswers()
 
     /// The receipt of a task, or the reason why there is none.
     func report(on spec: TaskSpec, _ lease: LeaseID) -> Report {
@@ -49,21 +53,27 @@ struct TaskRunner {
         }
     }
 
-    /// - Parameter input: Its limits also apply to pictures that filters read. Nil if they were inspected before.
-    func chain(_ invocations: [FilterInvocation], for input: InputSpec? = nil) throws -> Chain {
+    /// - Parameters:
+    ///   - input: Its limits also apply to pictures that filters read. Nil if they were inspected before.
+    ///   - measurements: Those of the input for the first filters.
+    func chain(
+        _ invocations: [FilterInvocation], for input: InputSpec? = nil, _ measurements: [Measurement] = []
+    ) throws -> Chain {
         let limits = DecodeLimits(maxPixels: input?.maxPixels ?? .max, scratchFolder: input?.scratchFolder)
-        return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, opener, limits, pictures))
+        return try Chain(
+            invocations, registry: toolbox.registry(watchedBy: watch, opener, limits, pictures, programs.source),
+            measurements: measurements)
     }
 
     func decoder(
-        _ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1, pages: PageChoice? = nil,
-        samples: SampleFormat? = nil
+        _ input: InputSpec, _ color: ColorPolicy, keepsCMYK: Bool = false, shrink: Int = 1,
+        pages: PageChoice? = nil, samples: SampleFormat? = nil, hdr: HDRPolicy = .refuse
     ) throws -> ImageDecoder {
         let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
         return try ImageDecoder(
             path: input.path, name: names.name(of: input.path), openedBy: opener, limits: limits, color: color,
-            shrink: shrink,
-            pages: pages ?? input.pages, samples: samples)
+            keepsCMYK: keepsCMYK, shrink: shrink, pages: pages ?? input.pages, samples: samples, dpi: input.dpi,
+            hdr: hdr, clips: TaskClips(program: toolbox.video, answers: clips))
     }
 
     /// A way of an input's pixels to its outputs.
@@ -91,7 +101,10 @@ extension ImageFormats {
 }
 
 extension OutputSpec {
-    var imageFormat: any ImageFormat { get throws(TaskFailure) { try ImageFormats.inTask(format) } }
+    /// The format as this output's file has it.
+    var imageFormat: any ImageFormat {
+        get throws(TaskFailure) { try ImageFormats.inTask(format).fitted(to: save.values) }
+    }
 }
 
 extension ImageHeader {
@@ -116,8 +129,9 @@ extension TaskRunner {
                     branch.index,
                     try write(
                         rows, name: output.name, frames: branch.frames, output: branch.spec,
-                        metadata: input.decoder.metadata.showing(branch.whole, as: try branch.spec.imageFormat),
-                        shrink: input.shrinking?.factor ?? 1, syncs: task.syncs, to: output.temporaryPath ?? "")
+                        metadata: input.decoder.metadata.showing(branch.whole),
+                        clip: input.clip, shrink: input.shrinking?.factor ?? 1, syncs: task.syncs,
+                        to: output.temporaryPath ?? "")
                 )
             }
             for (index, receipt) in written { receipts[index] = receipt }
@@ -127,15 +141,11 @@ extension TaskRunner {
 }
 
 extension ImageMetadata {
-    /// The metadata with the times of the frames that a chain makes, in the format's units.
-    func showing(_ chain: Chain, as format: any ImageFormat) -> ImageMetadata {
+    /// The metadata with the times of the frames that a chain makes.
+    func showing(_ chain: Chain) -> ImageMetadata {
         guard let timeline = chain.timeline else { return self }
         var metadata = self
-        metadata.animation =
-            chain.frames == 1
-            ? nil
-            : Animation(
-                delays: timeline.delays(unit: format.descriptor.frameTime ?? 1), repetitions: timeline.repetitions)
+        metadata.animation = chain.frames == 1 ? nil : Animation(timeline)
         return metadata
     }
 }
@@ -150,6 +160,8 @@ extension TaskRunner {
     func reading<Result>(_ input: InputSpec, _ body: (InputSpec, SourceFile) throws -> Result) throws -> Result {
         let source = try SourceFile(input.path, bytes: input.bytes, openedBy: opener)
         var spec = input
+        // Measurements are of the file that was measured, and of no other.
+        if spec.measured?.stamp.map(source.isUntouched) != true { spec.measured = nil }
         // Libraries take paths as text.
         if input.bytes != nil {
             spec.path = source.openName
@@ -192,7 +204,9 @@ extension TaskRunner {
     }
 
     private func open(_ task: FrameTask) throws -> [OpenedInput] {
-        try open(task.input, task.chain, for: task.outputs.map(\.spec))
+        let outputs = task.outputs.map(\.spec)
+        try refuseClip(task.input, for: outputs)
+        return try open(task.input, task.chain, for: outputs)
     }
 
     /// Nil if nothing exists there.

@@ -10,6 +10,7 @@ import Kernels
 import PluginLoading
 import Raster
 import Synchronization
+import Typesetting
 import WorkerProtocol
 
 /// Everything that this worker offers: built-in filters, plugins, image formats.
@@ -22,34 +23,55 @@ struct Toolbox: Sendable {
     /// Libraries that this worker did not open as plugins.
     let refused: [RefusedLibrary]
     let pictures = PictureCache()
+    /// Starts programs. Nil if the settings allow none, or if this process renders nothing.
+    let launcher: ProgramConnection?
+    /// Nil if there is no ffmpeg, or if this process renders nothing.
+    let video: VideoProgram?
 
-    /// The versions in the catalog beside those of plugins.
+    /// The versions in the catalog beside those of filters: plugins, and the libraries that `text` needs.
     static let ownVersions = ["penumbra", "rendering", "libvips", "cpu"]
 
-    /// - Parameter installed: The plugins, loaded before any library was started.
-    init(_ installed: InstalledPlugins, cancellation: TaskCancellation) throws {
+    /// - Parameters:
+    ///   - installed: The plugins, loaded before any library was started.
+    ///   - programs: The programs that the catalog offers.
+    ///   - missingVideo: Why there is no ffmpeg. Nil if there is one.
+    init(
+        _ installed: InstalledPlugins, cancellation: TaskCancellation, programs: [AllowedProgram] = [],
+        _ launcher: ProgramConnection? = nil, missingVideo: String?, _ video: VideoProgram?
+    ) throws {
         self.cancellation = cancellation
+        self.launcher = launcher
+        self.video = video
         refused = installed.refused
         entries = BuiltInFilters.all + installed.plugins.map(\.entry)
         registry = FilterRegistry(entries)
         var versions = [
             "penumbra": Version.penumbra, "rendering": Version.rendering, "libvips": VipsRuntime.version,
-            "cpu": CPULevel.current.rawValue,
+            "cpu": CPULevel.current.rawValue, TextFilter.entry.descriptor.name: FontFile.versions,
         ]
         for plugin in installed.plugins { versions[plugin.name] = plugin.version }
+        let formats = try ImageFormats.descriptors()
         catalog = Catalog(
-            versions: versions, filters: registry.descriptors, formats: try ImageFormats.descriptors(),
-            pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned, sandbox: installed.sandbox)
+            versions: versions, filters: registry.descriptors.map { $0.allowing(programs) },
+            formats: formats.filter { missingVideo == nil || !$0.isVideo },
+            missingFormats: formats.compactMap { format in
+                guard let missingVideo, format.isVideo, format.canWrite else { return nil }
+                return MissingFormat(
+                    extensions: format.extensions, reason: missingVideo, remedy: VideoProgram.remedy)
+            }, pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned, sandbox: installed.sandbox)
     }
 
     /// Also refuses a CPU level that this CPU lacks, before a pixel is computed.
     static func startLibraries() throws {
         _ = try CPULevel.chosen(by: getenv(CPULevel.variable).map { String(cString: $0) }, of: CPULevel.supported)
+        FontFile.forgetLanguages()
         try VipsRuntime.start(threads: 1)
     }
 
     /// The registry with a dot in place of every picture, for questions that do not depend on pictures.
-    var registryWithoutPictures: FilterRegistry {
+    ///
+    /// - Parameter opener: Opens fonts. A font that it cannot open has all letters.
+    func registryWithoutPictures(_ opener: FileOpener) -> FilterRegistry {
         FilterRegistry(
             entries,
             pictures: PictureSource(
@@ -57,7 +79,13 @@ struct Toolbox: Sendable {
                 layer: { _, _ in
                     Layer(AnyRaster(zeroed: PixelRect(x: 0, y: 0, width: 1, height: 1), layout: .gray, format: .u8))
                 },
-                table: { _, _ in ColorCube.inverting }))
+                table: { _, _ in ColorCube.inverting },
+                font: { [pictures] reference, filter in
+                    let limits = DecodeLimits(maxPixels: .max, scratchFolder: nil)
+                    // Somebody else reports the font.
+                    return (try? pictures.picture(reference, for: filter, opener, limits))
+                        ?? Typeface(BlankTypesetter())
+                }))
     }
 
     /// The registry with plugins that report to `watch` when their code runs.
@@ -66,8 +94,10 @@ struct Toolbox: Sendable {
     ///   - opener: Opens the pictures that filters read.
     ///   - limits: For these pictures.
     ///   - tally: Counts them.
+    ///   - programs: Runs the programs of filters.
     func registry(
-        watchedBy watch: PluginWatch, _ opener: FileOpener, _ limits: DecodeLimits, _ tally: PictureTally
+        watchedBy watch: PluginWatch, _ opener: FileOpener, _ limits: DecodeLimits, _ tally: PictureTally,
+        _ programs: ProgramSource
     ) -> FilterRegistry {
         let source = PictureSource(
             picture: { [pictures] reference, filter in
@@ -84,6 +114,11 @@ struct Toolbox: Sendable {
                 let table: ColorCube = try pictures.picture(reference, for: filter, opener, limits)
                 tally.note(table, reference)
                 return table
+            },
+            font: { [pictures] reference, filter in
+                let font: Typeface = try pictures.picture(reference, for: filter, opener, limits)
+                tally.note(font, reference)
+                return font
             })
         return FilterRegistry(
             entries.map { entry in
@@ -92,7 +127,7 @@ struct Toolbox: Sendable {
                 return entry.wrapping { make in
                     WatchedFilter(filter: try watch.within(name, make), name: name, watch: watch)
                 }
-            }, pictures: source)
+            }, pictures: source, programs: programs)
     }
 }
 
@@ -206,21 +241,25 @@ final class PictureCache: Sendable {
         }
     }
 
-    /// Why a picture cannot be read. Nil if its header can be read.
-    ///
-    /// - Parameter isTable: Whether it is a table of colours, which is read to its end.
+    /// Why a file cannot be used. Nil if it can. Only the header of a picture is read.
     static func problem(
-        with path: String, isTable: Bool = false, _ opener: FileOpener, _ limits: DecodeLimits
+        with path: String, _ kind: NamedFileKind, _ opener: FileOpener, _ limits: DecodeLimits
     ) -> String? {
         var names = [path]
         do {
             let source = try SourceFile(path, bytes: nil, openedBy: opener)
             names.append(source.openName)
-            guard !isTable else {
-                _ = try ColorCube(decoding: source, name: path, opener, limits)
-                return nil
+            switch kind {
+            case .picture: _ = try ImageDecoder(path: source.openName, openedBy: opener, limits: limits, color: .keep)
+            case .table: _ = try ColorCube(decoding: source, name: path, opener, limits)
+            case .font: _ = try Typeface(decoding: source, name: path, opener, limits)
+            case .profile(let format):
+                let profile = try OutputProfile(decoding: source, name: path, opener, limits)
+                if let format = format.flatMap(ImageFormats.named), let objection = format.objection(to: profile) {
+                    return objection
+                }
+                return profile.problem
             }
-            _ = try ImageDecoder(path: source.openName, openedBy: opener, limits: limits, color: .keep)
             return nil
         } catch {
             return reason(TaskFailure(classing: error).message, names)
@@ -315,6 +354,47 @@ extension ColorCube: CachedPicture {
     }
 
     static var noun: String { "table of colours" }
+}
+
+/// A font.
+extension Typeface: CachedPicture {
+    /// Fonts of all Chinese characters have up to 30 MB.
+    private static let largest = 100 << 20
+
+    convenience init(decoding source: SourceFile, name: String, _ opener: FileOpener, _ limits: DecodeLimits) throws {
+        let bytes = try source.contents(atMost: Self.largest)
+        do throws(TypesettingError) {
+            self.init(try FontFile(bytes), bytes: bytes.count)
+        } catch {
+            throw TaskFailure(.value, "\(name): \(error)")
+        }
+    }
+
+    static var noun: String { "font" }
+}
+
+/// Stands for a font that cannot be read.
+private struct BlankTypesetter: Typesetter {
+    func set(_ layout: TextLayout) -> SetText { SetText(letters: Outline(), size: .empty) }
+}
+
+/// The colour profile of an output.
+extension OutputProfile: CachedPicture {
+    /// Profiles of printers have some megabytes.
+    private static let largest = 64 << 20
+
+    init(decoding source: SourceFile, name: String, _ opener: FileOpener, _ limits: DecodeLimits) throws {
+        let bytes = try source.contents(atMost: Self.largest)
+        do throws(Problem) {
+            try self.init(bytes)
+        } catch {
+            throw TaskFailure(.value, "\(name): \(error)")
+        }
+    }
+
+    var bytes: Int { size }
+
+    static var noun: String { "profile" }
 }
 
 /// Counts the memory of the pictures of a task's filters, each once. The filters hold them even if the cache drops

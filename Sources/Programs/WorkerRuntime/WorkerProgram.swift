@@ -58,7 +58,9 @@ public enum WorkerProgram {
 
     private static func describe() -> Int32 {
         let channel = Channel()
-        return attempt { try channel.send(bytes: FrameCodec.json(greeting(of: toolbox(), introducing: true))) }
+        return attempt {
+            try channel.send(bytes: FrameCodec.json(greeting(of: toolbox(introducing: true), introducing: true)))
+        }
     }
 
     private static func examine() -> Int32 {
@@ -77,13 +79,30 @@ public enum WorkerProgram {
         }
     }
 
-    /// Plugins are opened first, because that needs a process with one thread.
+    /// The launchers of programs and of ffmpeg are started first, and then plugins are opened, because all need a process with one
+    /// thread.
     ///
-    /// - Parameter getsOpenFiles: Whether this process gets the files that it writes as open descriptors, or writes none.
-    private static func toolbox(getsOpenFiles: Bool = true) throws -> Toolbox {
+    /// - Parameters:
+    ///   - getsOpenFiles: Whether this process gets the files that it writes as open descriptors, or writes none.
+    ///   - renders: Whether it may have to run programs, or to write videos.
+    ///   - introducing: Whether its catalog is asked for, which has the digests of programs.
+    private static func toolbox(
+        getsOpenFiles: Bool = true, renders: Bool = false, introducing: Bool = false
+    ) throws -> Toolbox {
         let cancellation = TaskCancellation()
         let sandbox = try WorkerSandbox(in: variable, getsOpenFiles: getsOpenFiles)
         sandbox.prepare()
+        let conditions = try programConditions()
+        let launcher =
+            renders
+            ? try ProgramLauncher.start(
+                conditions, sandbox.mode, temporaryFolder: variable("TMPDIR") ?? "/tmp"
+            ).map { ProgramConnection($0) } : nil
+        // Before the sandbox, which may hide them.
+        let programs = introducing ? conditions.programs.map { AllowedProgram($0) } : []
+        let ffmpeg = variable(VideoProgramPath.variable) ?? VideoProgramPath.usual
+        let missingVideo = VideoProgram.missing(ffmpeg)
+        let video = renders && missingVideo == nil ? try VideoProgram(ffmpeg, sandbox.mode) : nil
         ProcessState.watch([STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO])
         ProcessState.record()
         // Language runtimes change the process state when they are opened. It is restored, and nobody is blamed.
@@ -92,7 +111,19 @@ public enum WorkerProgram {
             .get()
         ignoreSignals()
         try Toolbox.startLibraries()
-        return try Toolbox(installed, cancellation: cancellation)
+        return try Toolbox(
+            installed, cancellation: cancellation, programs: programs, launcher, missingVideo: missingVideo, video)
+    }
+
+    private struct UnknownProgramsError: Error, CustomStringConvertible {
+        let description =
+            "\(ProgramConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
+    }
+
+    private static func programConditions() throws(UnknownProgramsError) -> ProgramConditions {
+        guard let text = variable(ProgramConditions.variable) else { return ProgramConditions() }
+        guard let conditions = ProgramConditions(text: text) else { throw UnknownProgramsError() }
+        return conditions
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
@@ -109,7 +140,8 @@ public enum WorkerProgram {
         ProcessPriority.apply(variable)
         let channel = Channel()
         do {
-            let toolbox = try toolbox(getsOpenFiles: channel.carriesFiles)
+            let toolbox = try toolbox(
+                getsOpenFiles: channel.carriesFiles, renders: true, introducing: introducing)
             let memory = MemoryWatch(variable: variable)
             OuterLimits.record()
             let orders = try OrderQueue(channel)
@@ -130,12 +162,16 @@ public enum WorkerProgram {
                 // The coordinator has set other limits before it sent the order.
                 ProcessState.recordLimits()
                 drawing.begin(lease)
+                let programs = ProgramRunner(toolbox.launcher, toolbox.cancellation, timeLimit: order.timeLimit)
                 let runner = TaskRunner(
-                    toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel), opener: order.opener)
+                    toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel), opener: order.opener,
+                    programs: programs)
                 let report = runner.report(on: order.spec, lease)
                 order.opener.close()
                 guard drawing.end() else { continue }
-                if report.isFault || memory.isExceeded(beside: toolbox.pictures.bytes) || files.isExceeded {
+                if report.isFault || programs.isLost || memory.isExceeded(beside: toolbox.pictures.bytes)
+                    || files.isExceeded
+                {
                     try channel.send(.worn(lease))
                 }
                 try channel.send(report)
@@ -296,6 +332,7 @@ final class OrderQueue: @unchecked Sendable {
         let lease: LeaseID
         let spec: TaskSpec
         let opener: FileOpener
+        let timeLimit: Duration?
     }
 
     // Sendable: `waiting` and `last` are touched only while `condition` is locked.
@@ -327,9 +364,11 @@ final class OrderQueue: @unchecked Sendable {
             files.add(received)
             do {
                 while let body = try buffer.next() {
-                    guard case .start(let lease, let spec, let sent) = try FrameCodec.decode(Order.self, from: body)
+                    guard
+                        case .start(let lease, let spec, let sent, let limit) = try FrameCodec.decode(
+                            Order.self, from: body)
                     else { continue }
-                    add(Arrival(lease: lease, spec: spec, opener: try files.opener(for: sent)))
+                    add(Arrival(lease: lease, spec: spec, opener: try files.opener(for: sent), timeLimit: limit))
                 }
             } catch {
                 // The order was damaged on its way, or is from another version. The coordinator gives it to the next
@@ -337,6 +376,7 @@ final class OrderQueue: @unchecked Sendable {
                 _exit(70)
             }
         }
+        VideoProgram.end()
         // No destructors, because another thread may be in the middle of a task.
         _exit(0)
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Catalogs
 import Endpoints
 import Foundation
 import HTTPService
@@ -167,9 +168,8 @@ struct PenumbraService: AsyncParsableCommand {
         }
         setup.confined.scratch = settings.scratch.value.map { [$0] } ?? []
         setup.confined.readable =
-            (settings.configFiles + [settings.worker.value] + settings.pluginFolders.value).map {
-                Self.absolute($0, in: current)
-            }
+            (settings.configFiles + [settings.worker.value] + settings.pluginFolders.value
+            + settings.programs.value.map(\.path) + settings.sandboxRead.value).map { Self.absolute($0, in: current) }
         var options = HTTPServer.Options(
             listeners: try InheritedSockets.listeners(
                 in: ProcessInfo.processInfo.environment, process: getpid()))

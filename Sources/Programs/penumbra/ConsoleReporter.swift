@@ -109,7 +109,7 @@ final class ConsoleReporter: Sendable {
             code = exit.rawValue
         } catch  where FarmError.knows(error) {
             let error = FarmError(error)
-            if !error.isReported { complain(error.message) }
+            if !error.isReported { show(RunNotice.Text(.error, error.message, place: error.place)) }
             code = error.outcome.rawValue
         }
         if json {
@@ -228,7 +228,7 @@ extension RunNotice.Text {
         case .result, .remark: problem("note")
         case .warning: problem("warning")
         case .manifestWarning(let manifest): problem("warning", of: manifest)
-        case .error: problem("error")
+        case .error: place.map { ProblemLine($0) as any JSONLine } ?? problem("error")
         case .files, .removedFiles, .problemFiles: PathsLine(message: message, paths: paths)
         }
     }

@@ -18,5 +18,7 @@ public func variable(
             Raster(
                 rect: rect, layout: .gray, samples: Array(UnsafeBufferPointer(start: mask, count: rect.area)))))
     Variable(radius: radius, map: .picture(strengths)).running(on: level(cpu))
-        .render(picture.source, extent: rect, light: .encoded, into: &picture.result)
+        .render(
+            picture.source, extent: rect, places: StrengthPlaces(clamping: rect, of: picture.source), light: .encoded,
+            into: &picture.result)
 }

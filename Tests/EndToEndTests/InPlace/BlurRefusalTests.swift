@@ -142,10 +142,15 @@ import Testing
         let frames = [scene, night, scene]
         try PictureFiles.write(frames: frames, to: "\(workspace.path)/moving.gif")
         try PictureFiles.write(frames: frames, to: "\(workspace.path)/moving.webp")
-        let result = try await penumbra("blur", "moving.gif", "moving.webp", "--radius", "2")
+        try PictureFiles.write(frames: frames, to: "\(workspace.path)/moving.apng")
+        // Most animated PNG files are called as others are.
+        try workspace.copy("moving.apng", to: "moving.png")
+        let result = try await penumbra("blur", "moving.gif", "moving.webp", "moving.png", "--radius", "2")
         #expect(result.code == 0, "\(result.errors)")
         #expect(try PictureFiles.readFrames("\(workspace.path)/moving.gif").count == 3)
         #expect(try PictureFiles.readFrames("\(workspace.path)/moving.webp").count == 3)
+        #expect(try PictureFiles.readFrames("\(workspace.path)/moving.png").count == 3)
+        #expect(try workspace.read("moving.png") != workspace.read("moving.apng"))
     }
 
     @Test func `names that are not UTF-8 are names`() async throws {

@@ -320,8 +320,7 @@ import Testing
     }
 
     @Test func `pictures and films in formats that Penumbra does not read are named`() async throws {
-        let raw = Data([0, 0, 0, 24] + Array("ftypcrx ".utf8) + [0, 0, 0, 1] + Array("crx isom".utf8))
-        try workspace.write(raw, to: "raw/a.CR3")
+        try workspace.write(Data("SIMPLE  =                    T".utf8), to: "raw/a.FITS")
         try workspace.write(Data([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 24, 0, 1, 2, 3]), to: "raw/b.tga")
         try workspace.write("notes", to: "raw/notes.txt")
         for arguments in [["blur", "raw", "--radius", "2", "--quiet"], ["is-blurred", "raw"]] {
@@ -331,7 +330,7 @@ import Testing
                 result.errors
                     == """
                     2 pictures or films are in formats that Penumbra does not read, and were not blurred
-                      raw/a.CR3
+                      raw/a.FITS
                       raw/b.tga
 
                     """)

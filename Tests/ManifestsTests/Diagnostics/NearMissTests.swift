@@ -7,7 +7,7 @@ import Testing
     static let keys = [
         "description", "inputs", "exclude", "filters", "output", "save", "color", "tile", "shard", "existing",
         "retries",
-        "timeout", "max_pixels", "verify",
+        "timeout", "max_pixels", "dpi", "verify",
     ]
     static let filters = Catalog.example.filters.map(\.name)
     static let parameters = Catalog.example.filters.flatMap { filter in

@@ -8,6 +8,14 @@ import Testing
     private static let times = [
         ParameterDescriptor("duration", .number(minimum: 0.1, maximum: 60), fallback: .number(1), summary: "Seconds"),
         ParameterDescriptor("fps", .number(minimum: 1, maximum: 240), fallback: .number(30), summary: "Rate"),
+        ParameterDescriptor("delay", .number(minimum: 0, maximum: 60), fallback: .number(0), summary: "Begin"),
+        ParameterDescriptor(
+            "hold", .numbers([NamedRange("first", 0...9, fallback: 0), NamedRange("last", 0...9, fallback: 0)]),
+            summary: "Stays"),
+        ParameterDescriptor("there_and_back", .boolean, fallback: .boolean(false), summary: "Returns"),
+        ParameterDescriptor(
+            "frame", .integerOrWord(minimum: 1, maximum: 9, words: ["all", "last"]), fallback: .word("all"),
+            summary: "Which"),
     ]
 
     private static let catalog = Catalog(
@@ -16,10 +24,7 @@ import Testing
             FilterDescriptor(
                 name: "crossfade", kind: .animation, summary: "Fades", renderingVersion: 1,
                 parameters: times + [
-                    ParameterDescriptor("filters", .integer(minimum: 1, maximum: 9), summary: "How many"),
-                    ParameterDescriptor(
-                        "frame", .integerOrWord(minimum: 1, maximum: 9, words: ["all", "last"]), fallback: .word("all"),
-                        summary: "Which"),
+                    ParameterDescriptor("filters", .integer(minimum: 1, maximum: 9), summary: "How many")
                 ]),
             FilterDescriptor(
                 name: "move", kind: .animation, summary: "Moves", renderingVersion: 1,
@@ -46,6 +51,9 @@ import Testing
             FormatDescriptor(
                 name: "webp", extensions: ["webp"], canRead: true, canWrite: true, sampleFormats: [.u8],
                 holdsAlpha: true, frameTime: 1, isLossless: false, largestSide: 16383, options: []),
+            FormatDescriptor(
+                name: "mp4", extensions: ["mp4"], canRead: false, canWrite: true, sampleFormats: [.u8],
+                holdsAlpha: false, frameTime: 1, isVideo: true, isLossless: false, largestSide: 16384, options: []),
         ])
 
     private func reading(_ lines: String, output: String = "o.webp") -> Reading {
@@ -57,11 +65,12 @@ import Testing
     @Test func `an animation comes after all filters of each output, and fades all of them in`() {
         let job = reading("filters: [invert, {gaussian: {radius: 3}}]\nanimate: {crossfade: {duration: 0.2}}").job
         #expect(job?.chain.map(\.filter) == ["invert", "gaussian"])
-        let animation = job?.outputs.first?.animation
+        let animation = job?.outputs.first?.animations.first
         #expect(animation?.filter == "crossfade")
         #expect(
             animation?.values == [
                 "duration": .number(0.2), "fps": .number(30), "filters": .integer(2), "frame": .word("all"),
+                "delay": .number(0), "there_and_back": .boolean(false),
             ])
         #expect(job?.isAnimated == true)
         #expect(job?.pages == .first)
@@ -71,21 +80,23 @@ import Testing
         let lines = "layers: [{picture: l.png}]\nfilters: [invert]\nanimate: crossfade"
         let job = reading(lines).job
         #expect(job?.chain.map(\.filter) == ["overlay", "invert"])
-        #expect(job?.outputs.first?.animation?.values["filters"] == .integer(1))
+        #expect(job?.outputs.first?.animations.first?.values["filters"] == .integer(1))
     }
 
     @Test func `it may be written alone`() {
-        #expect(reading("filters: [invert]\nanimate: crossfade").job?.outputs.first?.animation?.filter == "crossfade")
+        #expect(
+            reading("filters: [invert]\nanimate: crossfade").job?.outputs.first?.animations.first?.filter == "crossfade"
+        )
     }
 
     @Test func `what changes the size comes before it`() {
         func count(_ filters: String) -> ParameterValue? {
-            reading("filters: \(filters)\nanimate: crossfade").job?.outputs.first?.animation?.values["filters"]
+            reading("filters: \(filters)\nanimate: crossfade").job?.outputs.first?.animations.first?.values["filters"]
         }
         #expect(count("[invert, halve, invert]") == .integer(1))
         #expect(count("[halve, invert, invert]") == .integer(2))
         let given = reading("filters: [invert, invert]\nanimate: {crossfade: {filters: 1}}").job
-        #expect(given?.outputs.first?.animation?.values["filters"] == .integer(1))
+        #expect(given?.outputs.first?.animations.first?.values["filters"] == .integer(1))
     }
 
     @Test func `with frames in its name every picture is one, and each kind of file will do`() {
@@ -106,14 +117,14 @@ import Testing
 
             """
         let outputs = Reading(text, catalog: Self.catalog).job?.outputs
-        #expect(outputs?.compactMap { $0.animation?.values["filters"] } == [.integer(1), .integer(2)])
+        #expect(outputs?.compactMap { $0.animations.first?.values["filters"] } == [.integer(1), .integer(2)])
     }
 
     @Test func `a move needs no filters, and makes all colours sRGB`() {
         let job = reading("animate: {move: {picture: l.png, \(Self.path), spring: {damping: 0.5}}}").job
         #expect(job?.color == .srgb)
         #expect(job?.picturePaths == ["/home/ann/jobs/l.png"])
-        let values = job?.outputs.first?.animation?.values
+        let values = job?.outputs.first?.animations.first?.values
         #expect(
             values?["path"]
                 == .path([
@@ -153,10 +164,103 @@ import Testing
                 """)
     }
 
-    @Test func `there is one animation`() {
-        let words = ["2:10: 'animate' takes one animation: crossfade and move"]
-        #expect(reading("filters: [invert]\nanimate: [crossfade]").problems == words)
-        #expect(reading("filters: [invert]\nanimate: {crossfade: {}, move: {}}").problems == words)
+    @Test func `several animations are a list`() {
+        #expect(
+            reading("filters: [invert]\nanimate: {crossfade: {}, move: {}}").messages == """
+                job.yaml:2:10: error: 'animate' takes an animation, or a list of them: crossfade and move
+                2 | animate: {crossfade: {}, move: {}}
+                  |          ^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = write each as an item: - crossfade: {duration: 0.2}
+                """)
+        let words = ["2:11: 'animate' takes an animation, or a list of them: crossfade and move"]
+        #expect(reading("filters: [invert]\nanimate: [[crossfade]]").problems == words)
+        #expect(reading("filters: [invert]\nanimate: []").problems == ["2:10: 'animate' is an empty list"])
+    }
+
+    private static func move(_ more: String = "") -> String { "{picture: l.png, \(path)\(more)}" }
+
+    @Test func `they share the values of the first one, and each has its own times`() {
+        let job = reading(
+            """
+            filters: [invert]
+            animate:
+              - crossfade: {fps: 10, hold: {last: 1}, duration: 3}
+              - move: \(Self.move(", delay: 2"))
+              - move: \(Self.move(", fps: 10"))
+            """
+        ).job
+        let animations = job?.outputs.first?.animations ?? []
+        #expect(animations.map(\.filter) == ["crossfade", "move", "move"])
+        #expect(animations.map { $0.values["fps"] } == [.number(10), .number(10), .number(10)])
+        #expect(animations.map { $0.values["duration"] } == [.number(3), .number(1), .number(1)])
+        #expect(animations.map { $0.values["delay"] } == [.number(0), .number(2), .number(0)])
+        #expect(Set(animations.map { $0.values["hold"] }) == [.numbers(["first": 0, "last": 1])])
+    }
+
+    @Test func `moves may be one entry, as filters`() {
+        let found = reading("animate:\n  move:\n    - \(Self.move())\n    - \(Self.move(", duration: 2"))")
+        #expect(found.problems == [])
+        #expect(found.job?.outputs.first?.animations.map { $0.values["duration"] } == [.number(1), .number(2)])
+        #expect(found.result.filters.map(\.path) == ["animate.move[0]", "animate.move[1]"])
+        let items = reading("filters: [invert]\nanimate:\n  - crossfade\n  - move: \(Self.move())")
+        #expect(items.result.filters.map(\.path) == ["filters[0].invert", "animate[0].crossfade", "animate[1].move"])
+    }
+
+    @Test func `what they share, they cannot have in two ways`() {
+        func second(_ more: String) -> Reading {
+            reading("filters: [invert]\nanimate:\n  - crossfade\n  - move: \(Self.move(more))")
+        }
+        #expect(
+            second(", fps: 12").messages == """
+                job.yaml:4:70: error: all animations of a list have the same 'fps', and the first one has another value
+                4 |   - move: {picture: l.png, path: [{x: 0, y: 50%}, {x: 80%, y: 50%}], fps: 12}
+                  |                                                                      ^^^
+                  = write 'fps' in the first one alone
+                """)
+        #expect(
+            second(", hold: {first: 1}").problems
+                == ["4:70: all animations of a list have the same 'hold', and the first one has another value"])
+        #expect(second(", delay: 2, curve: linear").problems.count == 1)
+    }
+
+    @Test func `what fades comes before what moves`() {
+        #expect(
+            reading("filters: [invert]\nanimate:\n  - move: \(Self.move())\n  - crossfade").messages == """
+                job.yaml:4:5: error: 'crossfade' fades in the filters, and stands behind another animation
+                4 |   - crossfade
+                  |     ^^^^^^^^^
+                  = write it once, as the first one of the list
+                """)
+    }
+
+    @Test func `an animation there and back has twice as many frames`() {
+        let back = "filters: [invert]\nanimate: {crossfade: {duration: 40, fps: 200, there_and_back: true}}"
+        #expect(
+            reading(back, output: "o-{frame}.png").problems
+                == ["2:11: 'duration' and 'fps' make 16000 frames; an animation has at most 10000"])
+    }
+
+    @Test func `a frame that is not there is told`() {
+        #expect(
+            reading("filters: [invert]\nanimate: {crossfade: {duration: 0.1, frame: 5}}").messages == """
+                job.yaml:2:11: error: there is no frame 5 of 4
+                2 | animate: {crossfade: {duration: 0.1, frame: 5}}
+                  |           ^^^^^^^^^
+                  = write a number up to 4, or frame: last
+                """)
+        let back = "filters: [invert]\nanimate: {crossfade: {duration: 0.1, frame: 5, there_and_back: true}}"
+        #expect(reading(back).problems == [])
+    }
+
+    @Test func `pictures of frames are not held`() {
+        #expect(
+            reading("filters: [invert]\nanimate: {crossfade: {hold: {last: 1}}}", output: "o-{frame}.png").messages
+                == """
+                job.yaml:2:11: error: pictures of frames have no times, and 'hold' sets times
+                2 | animate: {crossfade: {hold: {last: 1}}}
+                  |           ^^^^^^^^^
+                  = leave 'hold' out, or '{frame}' out of the name
+                """)
     }
 
     @Test func `there must be something to fade in`() {
@@ -176,7 +280,7 @@ import Testing
                 job.yaml:5:9: error: this output can hold no animation
                 5 | output: o.png
                   |         ^^^^^
-                  = write one as gif and webp, or a picture of each frame: out/{stem}-{frame:04}.png
+                  = write one as gif, mp4 and webp, or a picture of each frame: out/{stem}-{frame:04}.png
                 """)
         #expect(reading("filters: [invert]\nanimate: crossfade", output: "{stem}.{ext}").problems.count == 1)
         #expect(
@@ -198,6 +302,38 @@ import Testing
         #expect(
             Reading(mixed, catalog: Self.catalog).problems
                 == ["5:43: other outputs have '{frame}' in their names, and this one does not"])
+    }
+
+    @Test func `without an animation, an output that all pages would share is worth a warning`() {
+        let text = """
+            job: a
+            inputs: b.png
+            filters: [invert]
+            outputs: [{path: 'o-{frame}.png'}, {path: o.webp}]
+
+            """
+        let reading = Reading(text, catalog: Self.catalog)
+        #expect(
+            reading.messages
+                == """
+                job.yaml:4:43: warning: other outputs have '{frame}' in their names, and this one does not; a picture of several pages stops the job then
+                4 | outputs: [{path: 'o-{frame}.png'}, {path: o.webp}]
+                  |                                           ^^^^^^
+                  = write it into all names, for an output of each page, or into none
+                """)
+        #expect(reading.job != nil)
+    }
+
+    @Test(arguments: ["", "\nanimate: crossfade"])
+    func `a video has no number of a frame in its name`(animate: String) {
+        let messages = reading("filters: [invert]\(animate)", output: "o-{frame}.mp4").messages
+        #expect(
+            messages.contains("error: '{frame}' stands for one picture of each frame, and mp4 holds all frames\n")
+                && messages.hasSuffix("  = leave '{frame}' out of the name"), "\(messages)")
+    }
+
+    @Test func `a video may have any rate`() {
+        #expect(reading("filters: [invert]\nanimate: {crossfade: {fps: 240}}", output: "o.mp4").problems == [])
     }
 
     @Test func `one frame alone is a picture as any other`() {

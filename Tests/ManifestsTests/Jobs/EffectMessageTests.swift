@@ -20,6 +20,7 @@ import Testing
                 rules: [
                     .needs(parameter: "bars", other: "fit", words: ["pad", "cover"]),
                     .needs(parameter: "turned", other: "angle", words: []),
+                    .idleAtMultiples(parameter: "turned", other: "angle", step: 90),
                 ])
         ], formats: [.png])
 
@@ -48,6 +49,15 @@ import Testing
                   = remove it
                 """)
         #expect(reading("angle: 3, turned: true").messages == "")
+    }
+
+    @Test(arguments: ["90", "-180", "0", "270.0"])
+    func `a parameter without effect at right angles is worth a warning`(angle: String) {
+        let written = angle == "270.0" ? "270" : angle
+        #expect(
+            reading("angle: \(angle), turned: true").problems.map { $0.drop { $0 != "'" } }
+                == ["'turned' has no effect with 'angle: \(written)'"])
+        #expect(reading("angle: \(angle)").messages == "")
     }
 
     @Test func `a filter that a worker calls idle is warned of at its name, but for a radius of 0, which is told`() {

@@ -26,6 +26,43 @@ import Testing
         #expect(reading("{mask: /b.png}").values == ["mask": mask("/b.png")])
     }
 
+    @Test func `a path with fields names a picture for each input`() {
+        let masks = { (path: String) in ParameterValue.pictureTemplate(PictureTemplate(path: path)) }
+        #expect(
+            reading("{mask: 'm/{dir}/{stem}.{ext}'}").values == ["mask": masks("/home/ann/jobs/m/{dir}/{stem}.{ext}")])
+        #expect(reading("{mask: '/m/{stem}.png'}").values == ["mask": masks("/m/{stem}.png")])
+    }
+
+    @Test func `other braces are a part of a name`() {
+        #expect(
+            reading("{mask: 'a{1}.png'}").values
+                == ["mask": .picture(PictureReference(path: "/home/ann/jobs/a{1}.png"))])
+    }
+
+    @Test func `a field that no mask has is refused`() {
+        let found = reading("{mask: 'm/{stem}-{date}.png'}")
+        #expect(
+            found.problems == ["4:19: the path of 'mask' has the fields {dir}, {stem} and {ext}, and no others"])
+        #expect(found.remedies == ["write mask: masks/{stem}.png, or the path of one picture for all inputs"])
+    }
+
+    @Test(arguments: [("'m/{stem}.png'", true), ("'/m/{stem}.png'", false), ("m.png", false)])
+    func `a folder of the manifest that is called like a field is refused, where the field would be filled in`(
+        mask: String, isRefused: Bool
+    ) {
+        let text = "job: a\ninputs: '*.jpg'\nfilters: [{shade: {mask: \(mask)}}]\noutput: out/{stem}.png\n"
+        let result = JobReader.read(
+            bytes: Array(text.utf8), path: "job.yaml", realPath: "/home/{stem}/job.yaml", catalog: Self.catalog)
+        #expect(
+            result.diagnostics.map(\.problem.words.message)
+                == (isRefused
+                    ? [
+                        "the folder of the manifest, '/home/{stem}', has a field in its name, which 'mask' would fill in"
+                    ]
+                    : []))
+        #expect((result.job == nil) == isRefused)
+    }
+
     @Test func `what a picture takes the place of has no value beside it`() {
         #expect(reading("{}").values == ["shape": .word("disc"), "size": .number(4)])
         #expect(reading("{mask: m.png}").values?.keys.sorted() == ["mask"])

@@ -1,3 +1,4 @@
+import JobModel
 import Testing
 
 /// Wrong values of a job's plain keys.
@@ -250,6 +251,19 @@ import Testing
                   |             ^
                   = write a value of at least 1 px
                 """)
+    }
+
+    @Test(arguments: ["0", "2401"]) func `a resolution that no printer has is refused`(dpi: String) {
+        #expect(
+            Reading.job("dpi: \(dpi)").messages
+                == """
+                job.yaml:1:6: error: 'dpi' cannot be \(dpi)
+                1 | dpi: \(dpi)
+                  |      \(String(repeating: "^", count: dpi.count))
+                  = write a value from 1 to 2400
+                """)
+        #expect(Reading.job("dpi: 150").job?.dpi == 150)
+        #expect(Reading.job("dpi: 72").job?.dpi == nil, "as without the key")
     }
 
     @Test func `a home folder is not expanded`() {

@@ -29,6 +29,22 @@ import Testing
         #expect(within("[]").problems == ["4:24: 'within' is an empty list"])
     }
 
+    @Test func `a folder of the manifest that is called like a field is refused`() {
+        let text = "job: a\ninputs: '*.jpg'\nfilters: [{gaussian: {within: {from: f.json}}}]\noutput: out/{stem}.png\n"
+        let result = JobReader.read(
+            bytes: Array(text.utf8), path: "job.yaml", realPath: "/home/{dir}/job.yaml", catalog: .example)
+        #expect(
+            result.messages
+                == [
+                    """
+                    job.yaml:3:38: error: the folder of the manifest, '/home/{dir}', has a field in its name, which 'from' would fill in
+                    3 | filters: [{gaussian: {within: {from: f.json}}}]
+                      |                                      ^^^^^^
+                      = rename the folder
+                    """
+                ])
+    }
+
     @Test func `a file has the regions of each picture`() {
         #expect(
             within("{from: faces.json}").values?["within"]
@@ -47,6 +63,14 @@ import Testing
                 == .regionFile(RegionFile(path: "/home/ann/jobs/faces.json", categories: ["face"])))
     }
 
+    @Test func `regions of a file are boxes, or outlines`() {
+        #expect(
+            within("{from: a.json, shape: outline}").values?["within"]
+                == .regionFile(RegionFile(path: "/home/ann/jobs/a.json", shape: .outline)))
+        #expect(within("{from: a.json, shape: box}").values?["within"] == within("{from: a.json}").values?["within"])
+        #expect(within("{from: a.json, shape: round}").problems.count == 1)
+    }
+
     @Test(arguments: [
         ("{from: ''}", "'from' is empty"),
         (
@@ -54,7 +78,9 @@ import Testing
             "the path of a file with regions has the fields {dir}, {stem} and {ext}, and no others"
         ),
         ("{from: a.json, unlisted: maybe}", "'unlisted' cannot be 'maybe'"),
-        ("{from: a.json, grow: -1}", "'grow' cannot be -1"),
+        ("{from: a.json, grow: -1}", "'grow' cannot be -1, because it makes regions larger"),
+        ("{from: a.json, grow: -5%}", "'grow' cannot be -5%, because it makes regions larger"),
+        ("{from: a.json, grow: much}", "'grow' needs a length, and 'much' is none"),
         ("{from: a.json, x: 3}", "'within' has no key 'x'"),
         ("faces.json", "'within' takes a region, a list of regions, or a file, not 'faces.json'"),
         ("[1, 2, 3, 4]", "'within' takes a region, a list of regions, or a file, not a list of numbers"),

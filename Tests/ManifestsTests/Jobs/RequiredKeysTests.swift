@@ -107,7 +107,7 @@ import Testing
                 job.yaml:1:1: error: the job has no key 'zzz'
                 1 | zzz: 1
                   | ^^^
-                  = its keys are job, description, inputs, exclude, opaque, layers, filters, animate, output, save, outputs, color, tile, shard, existing, retries, timeout, max_pixels, verify, compare, upgrade, durability, max_failures, expect, on_failure, min_age, index, receipts and slurm
+                  = its keys are job, description, inputs, exclude, opaque, layers, filters, animate, output, save, outputs, color, tile, shard, existing, retries, timeout, max_pixels, dpi, verify, compare, upgrade, durability, max_failures, expect, on_failure, min_age, index, receipts and slurm
                 """)
     }
 

@@ -1,3 +1,4 @@
+import Catalogs
 import JobModel
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
                 job.yaml:1:8: error: 'save' has no option 'speed'
                 1 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background, dither, precision, depth, set and compression
+                  = its options are metadata, background, dither, precision, depth, color, intent, black_point, set and compression
                 """)
     }
 
@@ -127,7 +128,7 @@ import Testing
                 job.yaml:2:8: error: 'save' has no option 'speed'
                 2 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background, dither, precision, depth, set, quality, progressive, compression and lossless
+                  = its options are metadata, background, dither, precision, depth, color, intent, black_point, set, quality, progressive, compression and lossless
                 """)
     }
 
@@ -151,6 +152,68 @@ import Testing
                   |                             ^^
                   = leave one of them out
                 """)
+    }
+
+    private static let limited = Catalog(
+        versions: [:], filters: [.invert],
+        formats: [
+            FormatDescriptor(
+                name: "png", extensions: ["png"], canRead: true, canWrite: true, sampleFormats: [.u8, .u16],
+                holdsAlpha: true, isLossless: true, largestSide: 65535,
+                options: [
+                    ParameterDescriptor("palette", .boolean, fallback: .boolean(false), summary: "Palette"),
+                    ParameterDescriptor(
+                        "colors", .integer(minimum: 2, maximum: 256), fallback: .integer(256), summary: "Colours"),
+                    ParameterDescriptor(
+                        "bits", .choice(["auto", "8", "12"]), fallback: .word("auto"), summary: "Bits"),
+                ],
+                sampleLimits: [
+                    SampleLimit("palette", .boolean(true), [.u8]), SampleLimit("bits", .word("12"), [.u16]),
+                ], conditions: [OptionCondition(["colors"], need: "palette", .boolean(true))])
+        ])
+
+    @Test func `a depth that an option does not allow is refused`() {
+        #expect(
+            Reading.job("save: {palette: true, depth: 16}", catalog: Self.limited).messages
+                == """
+                job.yaml:1:30: error: 'depth: 16' does not go with 'palette: true'
+                1 | save: {palette: true, depth: 16}
+                  |                              ^^
+                  = leave one of them out
+                """)
+        for save in ["{palette: true, depth: 8}", "{palette: false, depth: 16}", "{bits: 12, depth: 16}"] {
+            #expect(Reading.job("save: \(save)", catalog: Self.limited).messages == "", "\(save)")
+        }
+    }
+
+    @Test func `an option that needs finer samples than a dithered output has is refused`() {
+        #expect(
+            Reading.job("save: {bits: 12, dither: true}", catalog: Self.limited).messages
+                == """
+                job.yaml:1:14: error: 'bits: 12' does not go with 'dither', which makes 8 bits of finer samples
+                1 | save: {bits: 12, dither: true}
+                  |              ^^
+                  = leave one of them out
+                """)
+    }
+
+    @Test(arguments: ["{colors: 16}", "{colors: 16, palette: false}"])
+    func `an option that another one switches on is refused without it`(save: String) {
+        #expect(
+            Reading.job("save: \(save)", catalog: Self.limited).messages
+                == """
+                job.yaml:1:8: error: 'colors' has no effect without 'palette: true'
+                1 | save: \(save)
+                  |        ^^^^^^
+                  = write 'palette: true', or remove 'colors'
+                """)
+    }
+
+    @Test func `with it, or without both, all is well, and a wrong value is reported once`() {
+        for save in ["{colors: 16, palette: true}", "{palette: false}", "{}"] {
+            #expect(Reading.job("save: \(save)", catalog: Self.limited).messages == "", "\(save)")
+        }
+        #expect(Reading.job("save: {colors: 16, palette: maybe}", catalog: Self.limited).problems.count == 1)
     }
 
     @Test func `texts are read by their names`() throws {
@@ -181,6 +244,87 @@ import Testing
                   |             ^^^^^^^^^^^^^^
                   = jpeg, png and tiff have one; or leave 'set' out
                 """)
+    }
+
+    /// Reads a job with an output of a format that needs an address.
+    private func service(_ lines: String) -> Reading {
+        let format = FormatDescriptor(
+            name: "iiif", extensions: ["iiif"], canRead: false, canWrite: true, sampleFormats: [.u8], holdsAlpha: false,
+            isFolder: true, isLossless: false, largestSide: 1000,
+            options: [
+                ParameterDescriptor("id", .address, summary: "Address", requiredLike: "https://example.org/iiif/{stem}")
+            ])
+        let catalog = Catalog(versions: [:], filters: [.invert], formats: [.jpeg, .png, format])
+        return Reading.job(lines, catalog: catalog)
+    }
+
+    @Test(arguments: [
+        ("out/{stem}.iiif", "https://example.org/iiif/{stem}"),
+        ("out/{dir}/{stem}.iiif", "http://e.org:80/{dir}/{stem}"),
+        ("out/{stem}-{frame:03}.iiif", "https://e.org/{frame}/{stem}/{job}"),
+        ("out/{stem}.iiif", "https://e.org/a%20b/{stem}"),
+        ("out/{index:04}.iiif", "https://e.org/{index:02}"), ("out/{stem}-{hash8}.iiif", "https://e.org/{stem}"),
+    ])
+    func `an output has an address with the fields of its path`(path: String, address: String) throws {
+        let reading = service("output: '\(path)'\nsave: {id: '\(address)'}")
+        #expect(reading.messages == "")
+        #expect(try #require(reading.job).save.values == ["id": .text(address)])
+    }
+
+    @Test(arguments: [
+        ("example.org/{stem}", "begin it with https:// or http:// and the name of the site"),
+        ("https://", "begin it with https:// or http:// and the name of the site"),
+        ("https:///{stem}", "begin it with https:// or http:// and the name of the site"),
+        ("ftp://e.org/{stem}", "begin it with https:// or http:// and the name of the site"),
+        ("https://e.org/{stem}/", "leave out the slash at its end"),
+        ("https://e.org/a b/{stem}", "an address has no ' '; write it as %20, for example, or leave it out"),
+        ("https://e.org/{stem}?a", "an address has no '?'; write it as %20, for example, or leave it out"),
+        ("https://e.org/ü/{stem}", "an address has no 'ü'; write it as %20, for example, or leave it out"),
+    ])
+    func `what is no address is refused, with a remedy`(address: String, remedy: String) {
+        let reading = service("output: out/{stem}.iiif\nsave: {id: '\(address)'}")
+        #expect(reading.problems == ["2:12: 'id' cannot be '\(address)'"])
+        #expect(reading.remedies == [remedy])
+    }
+
+    @Test func `an address cannot have fields that are known too late`() {
+        #expect(
+            service("output: out/{stem}-{width}.iiif\nsave: {id: 'https://e.org/{stem}-{width}'}").messages
+                == """
+                job.yaml:2:12: error: 'id' cannot have {width}, which is known only when the output is rendered, or differs from day to day
+                2 | save: {id: 'https://e.org/{stem}-{width}'}
+                  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = it can have {dir}, {stem}, {ext}, {job}, {index} and {frame}
+                """)
+        #expect(
+            service("output: out/{stem}.iiif\nsave: {id: 'https://e.org/{steem}'}").problems == [
+                "2:27: unknown field '{steem}'"
+            ])
+    }
+
+    @Test func `an address without a field of the path is refused`() {
+        #expect(
+            service("output: out/{dir}/{stem}.iiif\nsave: {id: 'https://e.org/{stem}'}").messages
+                == """
+                job.yaml:2:12: error: 'id' has no {dir}, which the path of the output has: two outputs could have one address
+                2 | save: {id: 'https://e.org/{stem}'}
+                  |            ^^^^^^^^^^^^^^^^^^^^^^
+                  = add {dir} to it
+                """)
+    }
+
+    @Test func `an output that needs an address is refused without one`() {
+        #expect(
+            service("output: out/{stem}.iiif").messages
+                == """
+                job.yaml:1:9: error: the output in iiif has no 'save'
+                1 | output: out/{stem}.iiif
+                  |         ^^^^^^^^^^^^^^^
+                  = add 'save: {id: "https://example.org/iiif/{stem}"}'
+                """)
+        let reading = service("output: out/{stem}.iiif\nsave: {metadata: strip}")
+        #expect(reading.problems == ["2:7: 'save' has no 'id'"])
+        #expect(reading.remedies == ["add 'id: https://example.org/iiif/{stem}'"])
     }
 
     @Test func `what is dithered is not computed in 8 bits`() {

@@ -1,3 +1,4 @@
+import Catalogs
 import Testing
 
 /// Output templates that are not well made.
@@ -175,6 +176,23 @@ import Testing
                 1 | output: out/{stem}.xyz
                   |                    ^^^
                   = the extensions are .jpg, .jpeg, .png, .tif, .tiff and .webp
+                """)
+    }
+
+    @Test func `a format that needs a program which is not there is told what to install`() {
+        let catalog = Catalog(
+            versions: [:], filters: Catalog.example.filters, formats: Catalog.example.formats,
+            missingFormats: [
+                MissingFormat(
+                    extensions: ["mp4"], reason: "there is no ffmpeg", remedy: "install the package 'ffmpeg'")
+            ])
+        #expect(
+            Reading.job("output: out/{stem}.MP4", catalog: catalog).messages
+                == """
+                job.yaml:1:20: error: '.MP4' cannot be written here: there is no ffmpeg
+                1 | output: out/{stem}.MP4
+                  |                    ^^^
+                  = install the package 'ffmpeg'
                 """)
     }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { none, overrun, underrun, upwards, tilewise, peeking, lazy, counting, leaking, liar, silent, clashing,
-       wrecking, scribbling, endless, sometimes, infinite };
+       wrecking, scribbling, endless, sometimes, infinite, stumbling };
 
 static int32_t sample_bytes(penumbra_format format) { return format == PENUMBRA_F32 ? 4 : format == PENUMBRA_U16 ? 2 : 1; }
 
@@ -25,13 +25,14 @@ static int32_t render(const penumbra_tile *tile) {
     for (int64_t y = 0; y < tile->target.rect.height; y++) {
         const char *from = (const char *)tile->source.data + (y + top) * tile->source.row_bytes + left * pixel;
         char *to = target + y * tile->target.row_bytes;
-        if (MISDEED == lazy && y == 3) continue;
+        if ((MISDEED == lazy || (MISDEED == stumbling && calls > 0)) && y == 3) continue;
         memcpy(to, from, (size_t)count);
         if (MISDEED == clashing && tile->format == PENUMBRA_U8) memset(to, 0, (size_t)count);
         if (MISDEED == overrun && y == 1) to[count] = 1;
         if (MISDEED == peeking && y == 2) to[0] = from[-1];
     }
     if (MISDEED == liar) target[0] ^= 1;
+    if (MISDEED == stumbling && calls++ == 0) return 7;
     if (MISDEED == underrun) target[-1] = 1;
     if (MISDEED == wrecking) {
         target[count] = 1;

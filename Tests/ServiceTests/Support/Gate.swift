@@ -10,10 +10,8 @@ final class Gate {
     private let pipe: Int32
 
     /// Builds the filter, and makes it known to the farm's runs by the config file.
-    ///
-    /// - Parameter name: the path of a pipe in the farm's folder, which the run has to be able to open.
-    init(in farm: Farm, at name: String = "gate") async throws {
-        let path = farm.folder.file(name)
+    init(in farm: Farm) async throws {
+        let path = farm.folder.file("gate")
         try #require(mkfifo(path, 0o600) == 0)
         // For reading, too: so it opens while no worker reads yet.
         pipe = Glibc.open(path, O_RDWR | O_CLOEXEC)

@@ -5,9 +5,11 @@ import Geometry
 extension TruePixels {
     /// The bilateral filter by definition.
     ///
-    /// - Parameter range: on the samples' scale.
-    package func bilateral(radius: Double, range: Double, edge: Edge) -> TruePixels {
-        let reach = Int(ceil(3 * radius))
+    /// - Parameters:
+    ///   - range: on the samples' scale.
+    ///   - isLimited: whether pixels beyond three radii do not count. Without a limit, those beyond six weigh less than 2e-8.
+    package func bilateral(radius: Double, range: Double, edge: Edge, isLimited: Bool = true) -> TruePixels {
+        let reach = Int(ceil((isLimited ? 3 : 6) * radius))
         var result = self
         for (pixel, (y, x)) in rect.rows.flatMap({ y in rect.columns.map { (y, $0) } }).enumerated() {
             let own = (0..<channels).map { value(x, y, $0, edge) }

@@ -4,25 +4,40 @@ package import Geometry
 package import Raster
 
 extension TruePixels {
-    /// A Gaussian of its own standard deviation at every pixel, by definition: all of the plane is summed up, as far as
-    /// weights are above 1e-22, by what the edge shows there.
+    /// A Gaussian of its own standard deviation at every pixel, by definition: the mean of all of the plane by the weights of
+    /// the Gaussian, as far as they are above 1e-22, times the share of each pixel that spreads. By what the edge shows there.
+    ///
+    /// - Parameter sigma: the standard deviation at any coordinate. Beyond a transparent edge it must be that of the border.
     package func variable(
         edge: Edge, output: PixelRect, sigma: (_ x: Int, _ y: Int) -> Double
     ) -> TruePixels {
+        let sigmas = rect.rows.map { y in rect.columns.map { x in sigma(x, y) } }
+        // A transparent pixel outside has a weight and no light.
+        let outside = edge == .transparent ? Edge.clamp : edge
         var result: [Double] = []
         for y in output.rows {
             for x in output.columns {
-                let sigma = sigma(x, y)
-                let columns = folded(sigma, around: x, rect.columns, edge)
-                let rows = folded(sigma, around: y, rect.rows, edge)
-                for channel in 0..<channels {
-                    var sum = 0.0
-                    for (row, down) in rows.enumerated() where down > 0 {
-                        for (column, along) in columns.enumerated() where along > 0 {
-                            sum += down * along * values[(row * rect.width + column) * channels + channel]
+                let own = sigma(x, y)
+                let columns = folded(own, around: x, rect.columns, edge)
+                let rows = folded(own, around: y, rect.rows, edge)
+                let allColumns = folded(own, around: x, rect.columns, outside)
+                let allRows = folded(own, around: y, rect.rows, outside)
+                var (sums, total) = ([Double](repeating: 0, count: channels), 0.0)
+                for row in 0..<rect.height where allRows[row] > 0 {
+                    for column in 0..<rect.width where allColumns[column] > 0 {
+                        let share = own > 0 ? trueSpread(sigmas[row][column] / own) : 1
+                        total += allRows[row] * allColumns[column] * share
+                        let weight = rows[row] * columns[column] * share
+                        if weight == 0 { continue }
+                        for channel in 0..<channels {
+                            sums[channel] += weight * values[(row * rect.width + column) * channels + channel]
                         }
                     }
-                    result.append(sum)
+                }
+                // The pixel itself stands for what is missing to 1/256.
+                let missing = max(0, 1.0 / 256 - total)
+                for channel in 0..<channels {
+                    result.append((sums[channel] + missing * value(x, y, channel, edge)) / (total + missing))
                 }
             }
         }
@@ -41,6 +56,13 @@ extension TruePixels {
         }
         return weights.map { $0 / total }
     }
+}
+
+/// How much of a pixel spreads into a blur, by the ratio of its own standard deviation to that of the blur.
+package func trueSpread(_ ratio: Double) -> Double {
+    if ratio >= 0.5 { return 1 }
+    let place = max(0, (ratio - 0.125) / 0.375)
+    return 6 * pow(place, 5) - 15 * pow(place, 4) + 10 * pow(place, 3)
 }
 
 /// How strongly a mask applies at a pixel, by bilinear interpolation between the middles of its own pixels.

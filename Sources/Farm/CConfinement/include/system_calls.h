@@ -24,8 +24,12 @@ int32_t calls_refuse_writing(void);
    the modes of open files, and before version 3 to empty a file by opening it to read it. Call it after calls_refuse. */
 int32_t calls_refuse_changes(void);
 
+/* Like calls_refuse, for a process that is about to execute a program which somebody trusts: it may execute programs, start processes
+   and send signals to its own process group, which it cannot leave. It may not make namespaces. */
+int32_t calls_refuse_to_programs(void);
+
 /* The programs that the kernel runs for each call, for tests. */
-enum calls_filter { CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES };
+enum calls_filter { CALLS_FILTER, CALLS_FILTER_WRITING, CALLS_FILTER_CHANGES, CALLS_FILTER_PROGRAMS };
 
 /* A line of such a program: struct sock_filter of the kernel's headers. */
 struct calls_line {

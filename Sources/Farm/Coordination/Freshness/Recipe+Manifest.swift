@@ -13,13 +13,15 @@ extension Recipe {
     ///   - output: the path of the output. Nil if there is none.
     ///   - catalog: knows fallbacks. Values of filters and formats that it does not know are all written.
     package func manifest(output: String?, catalog: Catalog) -> String {
-        let isAnimation = steps.last.flatMap { catalog.filter(named: $0.filter) }?.kind == .animation
-        let filters = isAnimation ? Array(steps.dropLast()) : steps
+        let filters = steps.prefix { catalog.filter(named: $0.filter)?.kind != .animation }
+        let animations = steps.dropFirst(filters.count)
         var lines: [String] = []
         if !filters.isEmpty { lines.append("filters:") }
         lines += filters.map { "  - \(Self.entry($0, catalog))" }
-        if isAnimation, let last = steps.last { lines.append("animate: \(Self.flowEntry(last, catalog))") }
+        if animations.count == 1 { lines += animations.map { "animate: \(Self.flowEntry($0, catalog))" } }
+        if animations.count > 1 { lines += ["animate:"] + animations.map { "  - \(Self.entry($0, catalog))" } }
         if color != .keep { lines.append("color: \(color.rawValue)") }
+        if let dpi { lines.append("dpi: \(dpi)") }
         if let output { lines.append("output: \(ManifestWord.text(output))") }
         let save = saved(catalog)
         if !save.isEmpty { lines.append("save: \(Self.flow(save))") }
@@ -66,6 +68,14 @@ extension Recipe {
             entries.append(("precision", save.precision.rawValue))
         }
         if save.depth != usual.depth { entries.append(("depth", save.depth.rawValue)) }
+        if let color = save.color {
+            entries.append(("color", ManifestWord.text(color.words)))
+            let usual = OutputColor(color.space)
+            if color.intent != usual.intent { entries.append(("intent", color.intent.rawValue)) }
+            if color.blackPoint != usual.blackPoint, color.intent != .absolute {
+                entries.append(("black_point", "\(color.blackPoint)"))
+            }
+        }
         if let texts = save.texts {
             let fields = texts.fields.map { field in
                 let words = texts[field].map(ManifestWord.text)

@@ -9,7 +9,8 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
     package struct Step: Hashable, Sendable, Codable {
         package let filter: String
         package let values: [String: ParameterValue]
-        /// The rendering version of the filter. For a plugin, ` of ` and its own version follow: `2 of 1.0.3`.
+        /// The rendering version of the filter. For a plugin, ` of ` and its own version follow: `2 of 1.0.3`. For `text`, the versions of
+        /// the libraries that place its letters follow.
         package let version: String
     }
 
@@ -19,6 +20,8 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
     package let format: String
     package private(set) var save: SaveOptions
     package let pages: PageChoice
+    /// How finely PDF and SVG are drawn. Nil for 72.
+    package let dpi: Int?
     /// Changes whenever the pixels of the steps around the filters change.
     package let version: String
 
@@ -27,7 +30,7 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
     ///   - catalog: knows the filters' versions.
     package init(
         chain: [FilterInvocation], color: ColorPolicy, format: String, save: SaveOptions, pages: PageChoice,
-        catalog: Catalog
+        dpi: Int? = nil, catalog: Catalog
     ) {
         steps = chain.map { step in
             Step(filter: step.filter, values: step.values, version: Self.version(of: step.filter, catalog))
@@ -37,6 +40,7 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         self.save = save
         // A page's number says which page it is, not how it is made.
         self.pages = pages.unnumbered
+        self.dpi = dpi
         version = catalog.versions["rendering"] ?? ""
     }
 
@@ -51,7 +55,7 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         let fallbacks = Self.fallbacks(of: catalog.formats.first { $0.name == format }?.options ?? [])
         recipe.save = SaveOptions(
             metadata: save.metadata, background: save.background, dither: save.dither,
-            precision: save.precision, depth: save.depth, texts: save.texts,
+            precision: save.precision, depth: save.depth, color: save.color, texts: save.texts,
             values: fallbacks.merging(save.values) { $1 })
         return recipe
     }
@@ -71,7 +75,8 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
 extension Recipe.Step {
     fileprivate static let pluginSeparator = " of "
 
-    fileprivate var isPlugin: Bool { version.contains(Self.pluginSeparator) }
+    /// Whether other software than Penumbra, with a version of its own, makes its pixels, too.
+    private var hasOwnVersion: Bool { version.contains(Self.pluginSeparator) }
 
     /// The rendering version, which changes only if the pixels change.
     private var renderingVersion: String {
@@ -80,9 +85,11 @@ extension Recipe.Step {
 
     /// How the pixels of the same filter have changed since an older step. Nil if they have not changed. If only the version of a
     /// plugin is new, and not its rendering version, its pixels are the same.
-    fileprivate func upgrade(from old: Recipe.Step) -> RecipeUpgrade? {
-        let (from, to) = isPlugin == old.isPlugin ? (old.renderingVersion, renderingVersion) : (old.version, version)
+    fileprivate func upgrade(from old: Recipe.Step, _ catalog: Catalog) -> RecipeUpgrade? {
+        let (from, to) =
+            hasOwnVersion == old.hasOwnVersion ? (old.renderingVersion, renderingVersion) : (old.version, version)
         guard from != to else { return nil }
+        let isPlugin = hasOwnVersion && catalog.filter(named: filter)?.origin != .builtIn
         return RecipeUpgrade(
             pixels: "\(filter)'s pixels (rendering version \(from) → \(to))", plugin: isPlugin ? filter : nil)
     }
@@ -113,7 +120,7 @@ package struct RecipeComparison: Hashable, Sendable {
         if old.steps.map(\.filter) == new.steps.map(\.filter) {
             for (old, new) in zip(old.steps, new.steps) {
                 changes += words.differences(of: new.filter, old.values, new.values)
-                if let upgrade = new.upgrade(from: old) { upgrades.append(upgrade) }
+                if let upgrade = new.upgrade(from: old, catalog) { upgrades.append(upgrade) }
             }
         } else {
             changes.append("filters \(Self.names(old)) → \(Self.names(new))")
@@ -123,6 +130,7 @@ package struct RecipeComparison: Hashable, Sendable {
             upgrades.append(RecipeUpgrade(pixels: "what is done around the filters (\(versions))"))
         }
         compare("color", old.color.rawValue, new.color.rawValue)
+        compare("dpi", old.dpi.map { "\($0)" } ?? "72", new.dpi.map { "\($0)" } ?? "72")
         compare("format", old.format, new.format)
         compare("metadata", old.save.metadata.rawValue, new.save.metadata.rawValue)
         compare("background", "\(old.save.background)", "\(new.save.background)")
@@ -134,12 +142,24 @@ package struct RecipeComparison: Hashable, Sendable {
             compare("precision", old.save.precision.rawValue, new.save.precision.rawValue)
         }
         compare("depth", old.save.depth.rawValue, new.save.depth.rawValue)
+        compareColors(old.save.color, new.save.color)
         for field in MetadataTexts.Field.allCases {
             let (before, after) = (old.save.texts?[field] ?? [], new.save.texts?[field] ?? [])
             if before != after { changes.append("the \(field.rawValue) in 'set'") }
         }
         if old.pages != new.pages { changes.append("which pages of a file are read") }
         if old.format == new.format { changes += words.differences(ofFormat: new.format, old.save, new.save) }
+    }
+
+    private mutating func compareColors(_ old: OutputColor?, _ new: OutputColor?) {
+        if let before = old?.profile, let after = new?.profile {
+            if let change = before.change(to: after) { changes.append("save.color \(change)") }
+        } else {
+            compare("save.color", old?.words ?? "keep", new?.words ?? "keep")
+        }
+        guard let old, let new else { return }
+        compare("intent", old.intent.rawValue, new.intent.rawValue)
+        compare("black_point", "\(old.blackPoint)", "\(new.blackPoint)")
     }
 
     private mutating func compare(_ name: String, _ old: String, _ new: String) {
@@ -168,12 +188,6 @@ private struct Words {
         return differences(descriptors, old.values, new.values).map { "\($0) \($1)" }
     }
 
-    /// Two references are equal if their bytes are equal, whatever their paths.
-    private func change(from old: PictureReference, to new: PictureReference) -> String? {
-        if old.hasContent(of: new) { return nil }
-        return old.path == new.path ? "\(new.path) has changed" : "\(old.path) → \(new.path)"
-    }
-
     /// A missing parameter was added after the recipe was written. Its fallback does what Penumbra did before.
     private func differences(
         _ descriptors: [ParameterDescriptor], _ old: [String: ParameterValue], _ new: [String: ParameterValue]
@@ -182,9 +196,16 @@ private struct Words {
             let fallback = descriptors.first { $0.name == name }?.fallback
             let (before, after) = (old[name] ?? fallback, new[name] ?? fallback)
             if case .picture(let old)? = before, case .picture(let new)? = after {
-                return change(from: old, to: new).map { (name, $0) }
+                return old.change(to: new).map { (name, $0) }
             }
-            if before != after, let old = before?.regionCount, let new = after?.regionCount, max(old, new) > 1 {
+            if case .command(let old)? = before, case .command(let new)? = after, old != new,
+                before?.words == after?.words
+            {
+                return (name, "\(new.program) has changed")
+            }
+            if before != after, let old = before?.regionCount, let new = after?.regionCount,
+                max(old, new) > 1 || before?.hasOutlines == true && after?.hasOutlines == true
+            {
                 return (
                     name,
                     old == new ? "has other regions" : "has \(new) \(new == 1 ? "region" : "regions"), and had \(old)"
@@ -262,15 +283,26 @@ package final class RecipeTable: Sendable {
     }
 }
 
+extension PictureReference {
+    /// Nil if the bytes are equal, whatever the paths.
+    fileprivate func change(to new: PictureReference) -> String? {
+        if hasContent(of: new) { return nil }
+        return path == new.path ? "\(path) has changed" : "\(path) → \(new.path)"
+    }
+}
+
 extension ParameterValue {
     /// Nil for other values.
     fileprivate var regionCount: Int? {
         switch self {
         case .region: 1
-        case .regions(let set): set.regions.count
+        case .regions(let set): set.count
         default: nil
         }
     }
+
+    /// Their words do not tell outlines apart.
+    fileprivate var hasOutlines: Bool { if case .regions(let set) = self { !set.outlines.isEmpty } else { false } }
 }
 
 extension RegionSet {
@@ -303,13 +335,21 @@ extension ParameterValue {
         case .boolean(let value): "\(value)"
         case .word(let word), .text(let word): word
         case .picture(let picture): picture.path
+        case .pictureTemplate(let template): template.path
+        case .command(let command):
+            "[" + ([command.program] + command.arguments).map(ManifestWord.text).joined(separator: ", ") + "]"
+        case .template(let template): template.written
         case .length(let length): Self.length(length)
         case .size(let size): "\(size)"
         case .region(let region): Self.region(region)
-        case .regions(let set): "[" + set.regionsOfAnySize.map(Self.region).joined(separator: ", ") + "]"
+        case .regions(let set):
+            "["
+                + (set.regionsOfAnySize.map(Self.region) + set.outlines.map { "an outline of \($0.corners) corners" })
+                .joined(separator: ", ") + "]"
         case .regionFile(let file):
             "{from: \(file.path), categories: [\(file.categories.joined(separator: ", "))], grow: \(Self.length(file.grow)), "
-                + "corner_radius: \(Self.length(file.cornerRadius)), unlisted: \(file.unlisted.rawValue)}"
+                + "corner_radius: \(Self.length(file.cornerRadius)), unlisted: \(file.unlisted.rawValue), "
+                + "shape: \(file.shape.rawValue)}"
         case .path(let points):
             "[" + points.map { "{x: \(Self.length($0.x)), y: \(Self.length($0.y))}" }.joined(separator: ", ") + "]"
         case .numbers(let numbers):

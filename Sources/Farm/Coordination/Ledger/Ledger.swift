@@ -341,7 +341,7 @@ package struct LedgerContents: Sendable {
         let paths = Set(settled.map { PathKey($0.path) })
         records = try reader.outputs(of: job).filter { !paths.contains(PathKey($0.path)) } + settled
         broken = try reader.broken(of: job)
-        recipes = try reader.recipes()
+        recipes = try reader.recipes(of: job)
         knownDisks = try reader.knownDisks(of: job)
         runs = try reader.runs(of: job)
         for run in runs.prefix(Self.mostNights) {

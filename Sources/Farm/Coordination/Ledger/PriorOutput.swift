@@ -109,23 +109,22 @@ package struct PriorLookup: Sendable {
         for folder in folders { try readIndex(in: folder, unknown.map(\.path), isGone, &found) }
         guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state)) else { return found }
         try store.read { reader in
-            let recipes = try reader.recipes()
-            func prior(_ owned: OwnedRecord, at path: String) -> PriorOutput {
+            func prior(_ owned: OwnedRecord, at path: String) throws -> PriorOutput {
                 var record = owned.record
                 record.path = path
                 let publishedPath = PathKey(path) == PathKey(owned.record.path) ? nil : owned.record.path
-                let recipe = recipes[record.recipe] ?? ""
+                let recipe = try reader.recipe(record.recipe) ?? ""
                 return self.prior(record, publishedPath, recipe, owned.job, owned.manifest, isGone)
             }
             try recogniseCopies(reader, &found)
             for output in unknown where found[PathKey(output.path)] == nil {
                 guard let owned = try reader.outputs(at: output.path).first(where: { !isOwn($0.job, $0.manifest) })
                 else { continue }
-                found[PathKey(output.path)] = prior(owned, at: output.path)
+                found[PathKey(output.path)] = try prior(owned, at: output.path)
             }
             let rest = unknown.filter { found[PathKey($0.path)] == nil }
             for (path, owned) in try Self.published(rest, findings, reader) {
-                found[PathKey(path)] = prior(owned, at: path)
+                found[PathKey(path)] = try prior(owned, at: path)
             }
         }
         return found
@@ -153,14 +152,14 @@ package struct PriorLookup: Sendable {
         }
         guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state)) else { return found }
         try store.read { reader in
-            let recipes = try reader.recipes()
             for output in rewritten where found[PathKey(output.path)] == nil {
                 let owned = try reader.outputs(at: output.path).first {
                     !isOwn($0.job, $0.manifest) && isLatest($0.record, output)
                 }
                 guard let owned else { continue }
+                let recipe = try reader.recipe(owned.record.recipe) ?? ""
                 found[PathKey(output.path)] = prior(
-                    owned.record, nil, recipes[owned.record.recipe] ?? "", owned.job, owned.manifest, states.isGone)
+                    owned.record, nil, recipe, owned.job, owned.manifest, states.isGone)
             }
         }
         return found

@@ -1,4 +1,5 @@
 import Catalogs
+import ContentNames
 import FoundationEssentials
 import Glibc
 import JobModel
@@ -155,13 +156,26 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
         let precision: String?
         /// Nil for the samples of the input.
         let depth: String?
+        /// The space of the output, or the path and digest of its profile. Nil for the colours of the filters.
+        let color: String?
+        /// Nil without a colour.
+        let intent: String?
+        /// Nil without a colour.
+        let blackPoint: Bool?
         /// Nil if the output got no texts.
         let set: MetadataTexts?
         let options: [String: ReceiptValue]
+
+        enum CodingKeys: String, CodingKey {
+            case metadata, background, dither, precision, depth, color, intent, set, options
+            case blackPoint = "black_point"
+        }
     }
 
     let filters: [Filter]
     let color: String
+    /// Nil for 72.
+    let dpi: Int?
     let pages: String
     let shrink: Int
     let save: Save
@@ -173,6 +187,7 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
             Filter(name: step.filter, version: step.version, parameters: step.values.mapValues(ReceiptValue.init))
         }
         color = recipe.color.rawValue
+        dpi = recipe.dpi
         pages =
             switch recipe.pages {
             case .first: "first"
@@ -184,7 +199,10 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
         save = Save(
             metadata: recipe.save.metadata.rawValue, background: recipe.save.background, dither: recipe.save.dither,
             precision: recipe.save.precision == .input ? nil : recipe.save.precision.rawValue,
-            depth: recipe.save.depth == .input ? nil : recipe.save.depth.rawValue, set: recipe.save.texts,
+            depth: recipe.save.depth == .input ? nil : recipe.save.depth.rawValue,
+            color: recipe.save.color.map { $0.profile.map(ReceiptValue.words) ?? $0.words },
+            intent: recipe.save.color?.intent.rawValue, blackPoint: recipe.save.color?.blackPoint,
+            set: recipe.save.texts,
             options: recipe.save.values.mapValues(ReceiptValue.init))
         rendering = recipe.version
     }
@@ -194,7 +212,8 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
 enum ReceiptValue: Hashable, Sendable, Codable {
     case number(Double)
     case boolean(Bool)
-    /// Also lengths, sizes, regions and colours as in a manifest: `50%`. A picture has its path and digest.
+    /// Also lengths, sizes, regions and colours as in a manifest: `50%`. A picture has its path and digest, and a
+    /// command its words and the digest of the program.
     case text(String)
     case pair(x: Double, y: Double)
 
@@ -209,11 +228,26 @@ enum ReceiptValue: Hashable, Sendable, Codable {
         case .integer(let number): self = .number(Double(number))
         case .boolean(let flag): self = .boolean(flag)
         case .pair(let x, let y): self = .pair(x: x, y: y)
-        case .word, .text, .path, .numbers, .region, .regions, .regionFile, .length, .size, .color:
+        case .regions(let set) where !set.outlines.isEmpty:
+            self = .text("\(value.words) \(Self.digest(of: set.outlines))")
+        case .word, .text, .path, .numbers, .region, .regions, .regionFile, .length, .size, .color, .template,
+            .pictureTemplate:
             self = .text(value.words)
-        case .picture(let picture): self = .text("\(picture.path) \(picture.digest ?? "")")
+        case .picture(let picture): self = .text(Self.words(picture))
+        case .command(let command): self = .text("\(value.words) \(command.sha256)")
         }
     }
+
+    /// The SHA-256 of all corners, which would take too much room.
+    private static func digest(of outlines: [RegionOutline]) -> String {
+        let numbers = outlines.flatMap { outline in
+            [outline.grow] + outline.rings.flatMap { [Double($0.count)] + $0 }
+        }
+        return SHA256Stream.digest(of: numbers.flatMap { $0.bitPattern.bigEndianBytes }) ?? ""
+    }
+
+    /// The path and the digest of a file.
+    static func words(_ file: PictureReference) -> String { "\(file.path) \(file.digest ?? "")" }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -346,4 +380,9 @@ extension Receipt {
             recipe: RecipeID(index: 0), file: facts(output.bytes, output.digest), width: output.width,
             height: output.height)
     }
+}
+
+extension UInt64 {
+    /// The highest byte comes first.
+    fileprivate var bigEndianBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> (8 * (7 - $0))) } }
 }

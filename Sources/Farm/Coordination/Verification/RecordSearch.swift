@@ -113,10 +113,9 @@ package struct RecordSearch: Sendable {
         guard let store else { return [] }
         return try store.read { reader in
             let found = try body(reader)
-            let recipes = found.isEmpty ? [:] : try reader.recipes()
-            return found.map {
+            return try found.map {
                 RecordedOutput(
-                    record: $0.record, job: $0.job, manifest: $0.manifest, recipe: recipes[$0.record.recipe])
+                    record: $0.record, job: $0.job, manifest: $0.manifest, recipe: try reader.recipe($0.record.recipe))
             }
         }
     }

@@ -69,6 +69,7 @@ package final class Rerendering: Sendable {
     private func run(_ group: RerenderOrder.Group, _ settings: RunSettings, _ loop: RunLoop) async -> StopReason? {
         var job = FileQuery.job
         job.color = group.color
+        job.dpi = group.dpi
         // The rendered files are removed at once and need not be synced.
         job.durability = .batch
         let factory = TaskFactory(
@@ -116,7 +117,9 @@ extension Rerendering: RunLoop.Delegate {
         for (picture, found) in zip(ordersByFrame[frame]?.pictures ?? [], facts.dropFirst())
         where found?.digest.description != picture.digest {
             let words = found == nil ? "is gone" : "changed since"
-            end(frame, .skipped(reason: "the picture \(picture.path), which a filter reads, \(words)"))
+            let isProfile = picture == ordersByFrame[frame]?.profile
+            let name = isProfile ? "the profile \(picture.path)" : "the picture \(picture.path), which a filter reads,"
+            end(frame, .skipped(reason: "\(name) \(words)"))
             return .settle
         }
         return .render(outputs: ["\(folder(of: frame))/\(PathNames.last(of: record.path))"])
@@ -157,6 +160,7 @@ struct RerenderOrder: Hashable, Sendable {
     /// What all orders of one scheduler have in common.
     struct Group: Hashable, Sendable {
         let color: ColorPolicy
+        let dpi: Int?
         /// Nil if it was not recorded.
         let shrink: Int?
         /// Whether the outputs are folders, which workers create themselves.
@@ -169,8 +173,11 @@ struct RerenderOrder: Hashable, Sendable {
     private let recipe: Recipe
     private let chain: [FilterInvocation]
     private let record: OutputRecord
-    /// The pictures that the filters read, as recorded.
+    /// The pictures that the filters read, and the output's colour profile, as recorded.
     let pictures: [PictureReference]
+
+    /// The output's colour profile, as recorded.
+    var profile: PictureReference? { recipe.save.color?.profile }
 
     /// - Throws: the reason why it cannot be rendered again.
     init(_ output: RecordedOutput, catalog: Catalog) throws(RerenderError) {
@@ -184,20 +191,37 @@ struct RerenderOrder: Hashable, Sendable {
             throw RerenderError(reason: "the filter '\(step.filter)' is not installed")
         }
         (self.record, self.recipe) = (record, recipe)
-        chain = recipe.complete(catalog).steps.map { FilterInvocation(filter: $0.filter, values: $0.values) }
-        pictures = Set(chain.flatMap(\.pictures.values)).sorted { $0.path < $1.path }
+        chain = recipe.complete(catalog).steps.map { step in
+            FilterInvocation(
+                filter: step.filter, values: step.values, measures: catalog.filter(named: step.filter)?.measures)
+        }
+        if let reason = chain.lazy.flatMap(\.commands).compactMap({ Self.change(of: $0, catalog) }).first {
+            throw RerenderError(reason: reason)
+        }
+        pictures = Set(chain.flatMap(\.pictures.values) + [recipe.save.color?.profile].compactMap(\.self))
+            .sorted { $0.path < $1.path }
         group = Group(
-            color: recipe.color, shrink: record.pixels?.encoding.shrink,
+            color: recipe.color, dpi: recipe.dpi, shrink: record.pixels?.encoding.shrink,
             makesFolders: catalog.formats.contains { $0.name == recipe.format && $0.isFolder })
         let current = Recipe(
             chain: chain, color: recipe.color, format: recipe.format, save: recipe.save, pages: recipe.pages,
-            catalog: catalog)
+            dpi: recipe.dpi, catalog: catalog)
         versions = Self.difference(from: recipe, to: current)
     }
 
     /// Why an output cannot be rendered again.
     struct RerenderError: Error, Hashable {
         let reason: String
+    }
+
+    /// Why a program cannot be run as it was recorded. Nil if it can.
+    private static func change(of command: ProgramCommand, _ catalog: Catalog) -> String? {
+        switch catalog.programs.first(where: { $0.name == command.program })?.file {
+        case .usable(command.sha256): nil
+        case .usable: "the program '\(command.program)' has changed since"
+        case .unusable(let reason): "the program '\(command.program)': \(reason)"
+        case nil: "the settings do not allow the program '\(command.program)' any more"
+        }
     }
 
     private static func difference(from old: Recipe, to new: Recipe) -> String? {

@@ -93,7 +93,7 @@ package struct Verification {
             let files = FileSystem.files(below: path)
             if files.isEmpty {
                 condition = .missing
-            } else if !DeepZoomNames(of: path).any(files) {
+            } else if !FolderOutput(at: path).holds(any: files) {
                 condition = .unreadable("a folder of something else is in its place; move the folder away")
             }
         }

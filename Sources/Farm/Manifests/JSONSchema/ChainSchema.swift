@@ -17,12 +17,14 @@ struct ChainSchema {
         ]
     }
 
-    /// The value of `animate:`: an animation's name, or a mapping with its name and parameters.
+    /// The value of `animate:`: an animation, or a list of them.
     var animation: SchemaNode {
         let animations = catalog.filters.filter { $0.kind == .animation }
         let alone = animations.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
-        let entry = SchemaNode.mapping(animations.map { ($0.name, ["$ref": .text("#/$defs/filter.\($0.name)")]) })
-        return .any(of: [.words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1])])
+        let entry = SchemaNode.mapping(animations.map { ($0.name, severalTimes($0)) })
+        return .list(
+            of: .any(of: [.words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1])]),
+            atLeast: 1)
     }
 
     /// One filter, or a list for several filters of the same kind.
@@ -38,7 +40,8 @@ struct ChainSchema {
         let schemas = filter.parameters.map(ParameterSchema.init)
         let conditions = schemas.flatMap(\.conditions) + filter.rules.compactMap { condition($0, of: filter) }
         let others = UnknownFilter.otherNames(of: filter.name)
-        return SchemaNode.mapping(schemas.flatMap(\.properties))
+        let parameters = SchemaNode.mapping(schemas.flatMap(\.properties))
+        return (filter.command == nil ? parameters : .any(of: [parameters, ParameterSchema.command]))
             .adding([
                 "description": .text(filter.summary),
                 // Editors complete the filter's name if somebody types one of these.
@@ -58,7 +61,7 @@ struct ChainSchema {
             ["if": .requiring([parameter]), "then": ["not": .any(of: others.map { .requiring([$0]) })]]
         case .belongs(let parameter, let others):
             ["if": .requiring([parameter]), "then": .any(of: others.map { .requiring([$0]) })]
-        case .needs, .below:
+        case .needs, .below, .idleAtMultiples:
             nil
         }
     }

@@ -34,8 +34,9 @@ enum JobKeys {
                 + "filter '\(LayersReader.filter)'.",
             ["type": "array", "items": ["$ref": "#/$defs/filter.\(LayersReader.filter)"], "minItems": 1]),
         JobKey(
-            "animate", "an animation, with its parameters",
-            "The animation that Penumbra makes of each picture, after its filters.", ["$ref": "#/$defs/animation"]),
+            "animate", "an animation with its parameters, or a list of animations",
+            "The animation that Penumbra makes of each picture, after its filters. The animations of a list run at the same "
+                + "time.", ["$ref": "#/$defs/animation"]),
         JobKey(
             "filters", "a list of filters",
             "The filters for each picture, in order. An item is a name, or a name with parameters.",
@@ -95,6 +96,23 @@ enum JobKeys {
         JobKey(
             "depth", choices(OutputDepth.words), "The samples of the output's file.",
             depths(OutputDepth.allCases.map(\.rawValue)), fallback: "input", choices: OutputDepth.words),
+        JobKey(
+            "color", "\(choices(OutputColor.describedWords)), or an .icc file",
+            "The colour space of the output: a name, or the path of an ICC profile of RGB, gray or CMYK. Only JPEG and TIFF "
+                + "hold CMYK.",
+            .any(of: [
+                .words(OutputColor.describedWords.map(\.word)), .text(matching: #"[\s\S]*\.[iI][cC][cCmM]"#),
+            ]), fallback: "keep", choices: OutputColor.describedWords),
+        JobKey(
+            "intent", choices(RenderingIntent.words),
+            "How colours become those of a profile with tables, such as one of a printer. Other spaces are converted in one "
+                + "way.",
+            .words(RenderingIntent.words.map(\.word)), fallback: "relative", choices: RenderingIntent.words),
+        JobKey(
+            "black_point", "true or false",
+            "Whether the darkest colours move to the darkest ones of the profile, so that shadows keep their detail. It is "
+                + "false with 'intent: absolute'.",
+            .boolean, fallback: true),
         texts,
     ]
 
@@ -162,6 +180,10 @@ enum JobKeys {
         JobKey(
             "max_pixels", "a number of pixels: 500M", "Penumbra refuses pictures with more pixels.", .count,
             fallback: "2000M"),
+        JobKey(
+            "dpi", words(Policies.resolutions),
+            "How finely PDF and SVG are drawn, in pixels for each inch. At 144, a picture is twice as wide and high as at 72.",
+            integer(Policies.resolutions), fallback: 72),
     ]
 
     private static let expect: JobKey = {

@@ -20,21 +20,26 @@ struct OutputSchema {
 
     /// The schemas of `save` for a mapping with a path at `key`.
     func conditions(pathAt key: String) -> [SchemaNode] {
-        let known = formats.map { (Self.extensions($0), $0.name) } + [(#"\{ext\}"#, Self.anyFormat)]
-        return known.map { extensions, name in
-            [
+        let known =
+            formats.map { (Self.extensions($0), $0.name, !Self.required($0).isEmpty) }
+            + [(#"\{ext\}"#, Self.anyFormat, false)]
+        return known.map { extensions, name, needsOptions in
+            let save: SchemaNode = ["properties": ["save": ["$ref": .text(Self.reference(name))]]]
+            return [
                 "if": [
                     "properties": [key: ["type": "string", "pattern": .text(#"\.(\#(extensions))$"#)]],
                     "required": .texts([key]),
                 ],
-                "then": ["properties": ["save": ["$ref": .text(Self.reference(name))]]],
+                "then": needsOptions ? save.adding(["required": .texts(["save"])]) : save,
             ]
         }
     }
 
     var definitions: [(String, SchemaNode)] {
-        formats.map { ("save.\($0.name)", save($0.options.flatMap { ParameterSchema(parameter: $0).properties })) }
-            + [("save.\(Self.anyFormat)", save(optionsOfAnyFormat))]
+        formats.map { format in
+            let options = format.options.flatMap { ParameterSchema(parameter: $0).properties }
+            return ("save.\(format.name)", save(options, required: Self.required(format)))
+        } + [("save.\(Self.anyFormat)", save(optionsOfAnyFormat))]
     }
 
     /// The name under which the options of all formats are defined.
@@ -48,8 +53,13 @@ struct OutputSchema {
         format.extensions.map(\.inAnyCase).joined(separator: "|")
     }
 
-    private func save(_ options: [(String, SchemaNode)]) -> SchemaNode {
-        .mapping(JobKeys.save.map(\.property) + options)
+    private func save(_ options: [(String, SchemaNode)], required: [String] = []) -> SchemaNode {
+        .mapping(JobKeys.save.map(\.property) + options, required: required)
+    }
+
+    /// The options that a manifest must give.
+    private static func required(_ format: FormatDescriptor) -> [String] {
+        format.options.filter { $0.requiredLike != nil }.map(\.name)
     }
 
     /// If formats give one name different kinds, any of them is valid.

@@ -55,6 +55,7 @@ struct ParameterSchema {
         case .choice(let words): .words(words)
         case .boolean: .boolean
         case .text: .anyText
+        case .address: .text(matching: AddressReader.pattern)
         case .regions: .any(of: [Self.region, Self.regionList, Self.regionFile])
         case .length(let limit): .length(from: -limit.pixels, to: limit.pixels)
         case .path: ["type": "array", "items": Self.point, "minItems": 2]
@@ -70,7 +71,8 @@ struct ParameterSchema {
         case .distance: .length(from: 0, to: LengthLimit.widest.pixels)
         case .size: .size
         case .color: .color(isOpaque: false)
-        case .picture, .table, .layer: .nonEmptyText
+        case .picture, .table, .layer, .font, .template: .nonEmptyText
+        case .command: Self.command
         }
     }
 
@@ -109,6 +111,15 @@ extension ParameterSchema {
     private static let regionList: SchemaNode =
         ["type": "array", "items": region, "minItems": 1, "maxItems": .number(Double(RegionsReader.most))]
 
+    /// A program, or a list of a program and its arguments. Their names are those of one machine, so a schema does not list them.
+    static let command = SchemaNode.any(of: [
+        .nonEmptyText,
+        [
+            "type": "array", "items": .anyText, "minItems": 1,
+            "maxItems": .number(Double(1 + ProgramCommand.mostArguments)),
+        ],
+    ])
+
     private static let regionFile = SchemaNode.mapping(
         [
             ("from", .nonEmptyText),
@@ -116,6 +127,7 @@ extension ParameterSchema {
             ("grow", SchemaNode.length(from: 0).adding(["default": 0])),
             ("corner_radius", SchemaNode.length(from: 0).adding(["default": 0])),
             ("unlisted", .words(RegionFile.Unlisted.allCases.map(\.rawValue))),
+            ("shape", .words(RegionFile.Shape.allCases.map(\.rawValue))),
         ], required: ["from"])
 }
 
@@ -148,6 +160,7 @@ extension SchemaNode {
             return [
                 "from": .text(file.path), "categories": .texts(file.categories), "grow": .length(file.grow),
                 "corner_radius": .length(file.cornerRadius), "unlisted": .text(file.unlisted.rawValue),
+                "shape": .text(file.shape.rawValue),
             ]
         case .path(let points):
             return .list(points.map { ["x": .length($0.x), "y": .length($0.y)] })
@@ -157,6 +170,9 @@ extension SchemaNode {
             let digits = [red, green, blue, alpha].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             return .text("#" + digits.joined())
         case .picture(let picture): return .text(picture.path)
+        case .pictureTemplate(let template): return .text(template.path)
+        case .command(let command): return .texts([command.program] + command.arguments)
+        case .template(let template): return .text(template.written)
         }
     }
 

@@ -1,7 +1,8 @@
 import Catalogs
 import JobModel
 
-/// Reads `animate:`, which makes frames of each picture after its filters: `{crossfade: {duration: 0.2}}`.
+/// Reads `animate:`, which makes frames of each picture after its filters: `{crossfade: {duration: 0.2}}`, or a list of
+/// animations that run at the same time.
 struct AnimationReader {
     let catalog: Catalog
     let pictures: PictureLookup
@@ -9,40 +10,76 @@ struct AnimationReader {
 
     /// An animation, and the position that messages about it point to.
     struct Animation {
-        let invocation: FilterInvocation
+        var invocation: FilterInvocation
         let span: SourceSpan
+        /// The spans of the parameters that the manifest gives.
+        let given: [String: SourceSpan]
+    }
+
+    /// At least one animation. All have the same shared values.
+    struct Animations {
+        let all: [Animation]
+
+        var invocations: [FilterInvocation] { all.map(\.invocation) }
+        var first: Animation { all[0] }
+
+        func value(_ parameter: String) -> ParameterValue? { first.invocation.values[parameter] }
 
         /// The manifest names a frame.
         var isOneFrame: Bool {
-            switch invocation.values[FilterInvocation.frame] {
+            switch value(FilterInvocation.frame) {
             case .integer, .word("last"): true
             default: false
             }
         }
     }
 
-    var animation: ValueReader<Animation> {
+    var animations: ValueReader<Animations> {
         ValueReader { node, name, log in
             guard !offered.isEmpty else {
                 log.error(.job(.noAnimationsHere), at: node.span)
                 return nil
             }
-            switch node.content {
-            case .scalar(let scalar):
-                let parameters = SyntaxNode(.mapping(.init(entries: [])), span: node.span)
-                return animation(scalar.text, at: node.span, parameters, path: name)
-            case .mapping(let mapping):
-                guard let entry = mapping.entries.first, mapping.entries.count == 1 else {
-                    if mapping.isComplete { log.error(.job(.notOneAnimation(offered: offered)), at: node.span) }
+            let found: [Animation]?
+            if case .sequence(let items) = node.content {
+                guard !items.isEmpty else {
+                    log.error(.value(.emptyList(name: name)), at: node.span)
                     return nil
                 }
-                return animation(entry.key, at: entry.keySpan, entry.value, path: name)
-            case .sequence:
-                log.error(.job(.notOneAnimation(offered: offered)), at: node.span)
-                return nil
-            case .unreadable:
+                let read = items.enumerated().map { animations(in: $1, path: "\(name)[\($0)]") }
+                found = read.contains { $0 == nil } ? nil : read.flatMap { $0 ?? [] }
+            } else {
+                found = animations(in: node, path: name)
+            }
+            return found.map(sharing)
+        }
+    }
+
+    /// One entry: an animation, or several of the same kind.
+    private func animations(in node: SyntaxNode, path: String) -> [Animation]? {
+        switch node.content {
+        case .scalar(let scalar):
+            let parameters = SyntaxNode(.mapping(.init(entries: [])), span: node.span)
+            return animation(scalar.text, at: node.span, parameters, path: "\(path).\(scalar.text)").map { [$0] }
+        case .mapping(let mapping):
+            guard let entry = mapping.entries.first, mapping.entries.count == 1 else {
+                if mapping.isComplete { log.error(.job(.notOneAnimation(offered: offered)), at: node.span) }
                 return nil
             }
+            let path = "\(path).\(entry.key)"
+            guard let several = entry.value.severalMappings else {
+                return animation(entry.key, at: entry.keySpan, entry.value, path: path).map { [$0] }
+            }
+            let found = several.enumerated().map { index, parameters in
+                animation(
+                    entry.key, at: index == 0 ? entry.keySpan : parameters.span, parameters, path: "\(path)[\(index)]")
+            }
+            return found.contains { $0 == nil } ? nil : found.compactMap(\.self)
+        case .sequence:
+            log.error(.job(.notOneAnimation(offered: offered)), at: node.span)
+            return nil
+        case .unreadable:
+            return nil
         }
     }
 
@@ -57,26 +94,50 @@ struct AnimationReader {
             log.error(.job(.unknownAnimation(name, isFilter: isFilter, nearest: nearest, offered: offered)), at: span)
             return nil
         }
-        let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
-        return typer.filter(parameters, nameSpan: span, path: "\(path).\(name)").map {
-            Animation(invocation: $0, span: span)
+        var given: [String: SourceSpan] = [:]
+        if case .mapping(let mapping) = parameters.content {
+            for entry in mapping.entries { given[entry.key] = entry.keySpan }
         }
+        let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
+        return typer.filter(parameters, nameSpan: span, path: path).map {
+            Animation(invocation: $0, span: span, given: given)
+        }
+    }
+
+    /// Gives all animations the shared values of the first one.
+    private func sharing(_ animations: [Animation]) -> Animations {
+        let shared = animations[0].invocation.values.filter { Timeline.sharedParameters.contains($0.key) }
+        let rest = animations.dropFirst().map { animation in
+            var animation = animation
+            var values = animation.invocation.values
+            for name in Timeline.sharedParameters {
+                if let span = animation.given[name], values[name] != shared[name] {
+                    log.error(.job(.sharedByAnimations(name)), at: span)
+                }
+                values[name] = shared[name]
+            }
+            if fades(animation.invocation) { log.error(.job(.fadeNotFirst), at: animation.span) }
+            animation.invocation = FilterInvocation(filter: animation.invocation.filter, values: values)
+            return animation
+        }
+        return Animations(all: [animations[0]] + rest)
     }
 }
 
 extension AnimationReader {
-    /// The outputs with the animation behind their own filters.
+    /// The outputs with the animations behind their own filters.
     ///
     /// - Parameter common: The filters before these. Layers do not count, because they are part of the picture that
     ///   fades.
     func outputs(
-        _ outputs: [OutputsReader.Output], showing animation: Animation, after common: [FilterInvocation]
+        _ outputs: [OutputsReader.Output], showing animations: Animations, after common: [FilterInvocation]
     ) -> [OutputsReader.Output] {
-        checkLength(animation)
-        if animation.isOneFrame { checkSingle(outputs) } else { checkNames(outputs, animation) }
+        checkFrames(animations)
+        if animations.isOneFrame { checkSingle(outputs) } else { checkNames(outputs, animations) }
         return outputs.map { output in
             var job = output.job
-            job.animation = completed(animation, behind: common + job.chain)
+            let first = completed(animations.first, behind: common + job.chain)
+            job.animations = [first] + animations.invocations.dropFirst()
             return OutputsReader.Output(job: job, format: output.format, span: output.span)
         }
     }
@@ -109,13 +170,12 @@ extension AnimationReader {
     /// Frames of one animation.
     static let mostFrames = 10_000
 
-    private func checkLength(_ animation: Animation) {
-        guard case .number(let duration) = animation.invocation.values["duration"],
-            case .number(let fps) = animation.invocation.values["fps"]
-        else { return }
-        let count = Int((duration * fps).rounded()) + 1
+    private func checkFrames(_ animations: Animations) {
+        guard let count = Timeline(of: animations.invocations)?.count else { return }
         if count > Self.mostFrames {
-            log.error(.job(.tooLongAnimation(frames: count, most: Self.mostFrames)), at: animation.span)
+            log.error(.job(.tooLongAnimation(frames: count, most: Self.mostFrames)), at: animations.first.span)
+        } else if case .integer(let frame) = animations.value(FilterInvocation.frame), frame > count {
+            log.error(.job(.noSuchFrame(frame, of: count)), at: animations.first.span)
         }
     }
 
@@ -126,12 +186,13 @@ extension AnimationReader {
         }
     }
 
-    private func checkNames(_ outputs: [OutputsReader.Output], _ animation: Animation) {
+    private func checkNames(_ outputs: [OutputsReader.Output], _ animations: Animations) {
         let numbered = outputs.filter(\.job.template.namesPages)
         guard numbered.isEmpty else {
             for output in outputs where !output.job.template.namesPages {
                 log.error(.job(.frameInSomeNames), at: output.span)
             }
+            if animations.value("hold") != nil { log.error(.job(.holdOfPictures), at: animations.first.span) }
             return
         }
         for output in outputs {
@@ -140,10 +201,12 @@ extension AnimationReader {
                 log.error(.job(.holdsNoAnimation(known: known)), at: output.span)
                 continue
             }
+            if format.isVideo { continue }
             // Players show frames of a hundredth of a second or less for a tenth.
             let most = 1000 / max(2 * frameTime, 11)
-            if case .number(let fps) = animation.invocation.values["fps"], fps > Double(most) {
-                log.error(.job(.tooManyFrames(format: format.name, fps: fps.plain, most: most)), at: animation.span)
+            if case .number(let fps) = animations.value("fps"), fps > Double(most) {
+                log.error(
+                    .job(.tooManyFrames(format: format.name, fps: fps.plain, most: most)), at: animations.first.span)
             }
         }
     }

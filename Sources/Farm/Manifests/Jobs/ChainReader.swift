@@ -103,7 +103,7 @@ struct ChainReader {
 
 extension SyntaxNode {
     /// The items of a list that contains only mappings.
-    fileprivate var severalMappings: [SyntaxNode]? {
+    var severalMappings: [SyntaxNode]? {
         guard case .sequence(let items) = content, !items.isEmpty,
             items.allSatisfy({ if case .mapping = $0.content { true } else { false } })
         else { return nil }

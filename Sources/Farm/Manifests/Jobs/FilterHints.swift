@@ -32,9 +32,21 @@ struct FilterHints {
     }
 
     private func warnIfIdle(_ rule: ParameterRule, _ log: DiagnosticLog) {
-        guard case .needs(let parameter, let other, let words) = rule, let given = typed[parameter],
-            case .word(let value) = values[other], !words.contains(value)
-        else { return }
+        switch rule {
+        case .needs(let parameter, let other, let words):
+            guard case .word(let value) = values[other], !words.contains(value) else { return }
+            warn(log, without: parameter, other: other, value: value, words: words)
+        case .idleAtMultiples(let parameter, let other, let step):
+            guard let value = values[other]?.number, value.truncatingRemainder(dividingBy: step) == 0 else { return }
+            warn(log, without: parameter, other: other, value: value.plain, words: [])
+        case .implies, .excludes, .replaces, .belongs, .below: break
+        }
+    }
+
+    private func warn(
+        _ log: DiagnosticLog, without parameter: String, other: String, value: String, words: [String]
+    ) {
+        guard let given = typed[parameter] else { return }
         let problem = FilterProblem.withoutEffect(parameter: parameter, other: other, value: value, words: words)
         log.warning(.filter(problem), at: given.keySpan)
     }

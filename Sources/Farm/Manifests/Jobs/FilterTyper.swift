@@ -14,6 +14,7 @@ struct FilterTyper {
     func filter(
         _ parameters: SyntaxNode, nameSpan: SourceSpan, path: String, called owner: String? = nil
     ) -> FilterInvocation? {
+        let parameters = descriptor.command.map { parameters.shortFor($0.name) } ?? parameters
         if let found = parameters.valueWithoutName {
             let problem = FilterProblem.valueInsteadOfParameters(
                 filter: descriptor.name, found: parameters.kindName, example: example(found))
@@ -28,7 +29,8 @@ struct FilterTyper {
         let values = filled(typed)
         let hints = FilterHints(descriptor: descriptor, typed: typed, values: values, nameSpan: nameSpan)
         hints.warn(log)
-        let invocation = FilterInvocation(filter: descriptor.name, values: values)
+        let invocation = FilterInvocation(
+            filter: descriptor.name, values: values, measures: descriptor.measures)
         // A hidden filter is meant to change nothing. If a picture was refused, a worker would only refuse it again.
         if descriptor.parameters.allSatisfy({ $0.requiredLike == nil || values[$0.name] != nil }) {
             log.mention(
@@ -108,12 +110,17 @@ struct FilterTyper {
                     $0.span.start < $1.span.start
                 })
             else { return }
-            log.error(.filter(.notBelow(parameter: parameter, other: other)), at: given.span)
+            let usual = [(parameter, low), (other, high)].first { typed[$0.0] == nil }
+            log.error(
+                .filter(
+                    .notBelow(
+                        parameter: parameter, other: other,
+                        usual: usual.map { .init(parameter: $0.0, value: $0.1.plain) })), at: given.span)
             // A worker would only refuse it again.
             for name in [parameter, other] {
                 values[name] = descriptor.parameters.first { $0.name == name }?.fallback
             }
-        case .needs:
+        case .needs, .idleAtMultiples:
             break  // worth a warning
         }
     }

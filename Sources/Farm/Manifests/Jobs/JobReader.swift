@@ -77,7 +77,16 @@ package struct ReadResult: Sendable {
     package mutating func add(_ reason: String, of picture: PictureMention) {
         let problem = FilterProblem.pictureUnusable(
             parameter: picture.parameter, path: picture.written, whole: picture.path,
-            isTable: picture.isTable, isOpen: true, reason: reason)
+            kind: picture.kind, isOpen: true, reason: reason)
+        add(Diagnostic(.filter(problem), at: picture.span))
+    }
+
+    /// Adds pictures of inputs whose folder is not there, so that none of them can be found.
+    ///
+    /// - Parameter folder: as it is shown.
+    package mutating func addMissing(folder: String, of picture: PictureMention) {
+        let problem = FilterProblem.folderOfPictures(
+            parameter: picture.parameter, path: picture.written, folder: folder)
         add(Diagnostic(.filter(problem), at: picture.span))
     }
 

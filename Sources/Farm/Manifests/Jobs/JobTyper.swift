@@ -22,7 +22,7 @@ struct JobTyper {
         _ = reader.entry("animate")  // a key of its own place, though its value is read behind the outputs
         let outputs = OutputsReader(catalog: catalog, pictures: pictures, log: log).outputs(from: &reader)
         let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
-        let animation = reader.optional("animate", animating.animation)
+        let animations = reader.optional("animate", animating.animations)
         var policies = Policies(from: &reader)
         let folder = Self.folder(of: manifestPath)
         let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
@@ -32,10 +32,12 @@ struct JobTyper {
         reader.finish(aliases: Self.aliases) { foreign.problem(of: $0) }
         guard let name, let inputs, let layers, let filters, var outputs else { return nil }
 
-        if let animation { outputs = animating.outputs(outputs, showing: animation, after: filters) }
+        checkFrames(of: outputs, isAnimated: animations != nil)
+        if let animations { outputs = animating.outputs(outputs, showing: animations, after: filters) }
         let chain = layers + filters
         let whole = chain + outputs.flatMap(\.job.ownChain)
         for output in outputs { refuseMovedRegions(chain + output.job.ownChain) }
+        refuseLateMeasures(chain, outputs.map(\.job.ownChain))
         if showsOtherPictures(whole) {
             policies.chooseSRGB(reader, log, refusing: .layersKeepColors)
         } else if let parameter = sRGBColor(in: whole) {
@@ -57,6 +59,19 @@ struct JobTyper {
         var output = output
         output.save.precision = .input
         return output
+    }
+
+    /// Refuses videos of single frames. Warns of outputs that several pages of a picture would share. ``AnimationReader`` does
+    /// so for animations.
+    private func checkFrames(of outputs: [OutputsReader.Output], isAnimated: Bool) {
+        for output in outputs where output.job.template.namesPages {
+            guard case .known(let format) = output.format, format.isVideo else { continue }
+            log.error(.job(.frameOfVideo(format: format.name)), at: output.span)
+        }
+        guard !isAnimated, outputs.contains(where: \.job.template.namesPages) else { return }
+        for output in outputs where !output.job.template.namesPages {
+            log.warning(.job(.pagesInSomeNames), at: output.span)
+        }
     }
 
     /// The values that the job sets for all its filters.
@@ -81,18 +96,44 @@ struct JobTyper {
         return reader.required("filters", type, example: "[invert]")
     }
 
-    /// Refuses filters with regions from a file behind a filter that moves pixels. What was to be changed would stay as it is.
+    /// Refuses filters with regions from a file, or a picture for each input, behind a filter that moves pixels. What was to be changed
+    /// would stay as it is.
     private func refuseMovedRegions(_ chain: [FilterInvocation]) {
         var mover: String?
         for invocation in chain {
-            if let mover, invocation.regionFile != nil,
+            if let mover, let problem = Self.moved(invocation, by: mover),
                 let mention = log.filters.last(where: { $0.invocation == invocation })
             {
-                let problem = FilterProblem.movedRegions(filter: invocation.filter, mover: mover)
                 log.error(.filter(problem), at: mention.span)
             }
             let mayMove = catalog.filter(named: invocation.filter)?.mayMovePixels ?? false
             if mayMove || invocation.values["extent"] == .word("expand") { mover = mover ?? invocation.filter }
+        }
+    }
+
+    private static func moved(_ invocation: FilterInvocation, by mover: String) -> FilterProblem? {
+        if invocation.regionFile != nil { return .movedRegions(filter: invocation.filter, mover: mover) }
+        return invocation.pictureTemplates.keys.min().map {
+            .movedPictures(parameter: $0, filter: invocation.filter, mover: mover)
+        }
+    }
+
+    /// Refuses filters that measure the picture as it is in its file, if other filters come before them.
+    ///
+    /// - Parameter rests: the filters of each output after the common ones.
+    private func refuseLateMeasures(_ common: [FilterInvocation], _ rests: [[FilterInvocation]]) {
+        refuseLateMeasures(common, from: common.measuredFilters.count)
+        for rest in rests {
+            let whole = common + rest
+            refuseLateMeasures(whole, from: max(common.count, whole.measuredFilters.count))
+        }
+    }
+
+    private func refuseLateMeasures(_ chain: [FilterInvocation], from start: Int) {
+        for index in chain.indices.dropFirst(start) where chain[index].measures != nil {
+            guard let mention = log.filters.last(where: { $0.invocation == chain[index] }) else { continue }
+            let problem = FilterProblem.lateMeasure(filter: chain[index].filter, before: chain[index - 1].filter)
+            log.error(.filter(problem), at: mention.span)
         }
     }
 

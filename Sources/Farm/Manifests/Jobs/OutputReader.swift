@@ -53,13 +53,15 @@ struct OutputReader {
 
     private func descriptor(_ ext: String, at node: SyntaxNode) throws(Diagnostic) -> FormatDescriptor {
         if let format = catalog.format(forExtension: ext), format.canWrite { return format }
+        let length = ext.unicodeScalars.count
+        let span = node.span(ofText: (node.text ?? "").unicodeScalars.count - length, length: length)
+        if let missing = catalog.missingFormat(forExtension: ext) {
+            throw Diagnostic(
+                .template(.missingFormat(ext, reason: missing.reason, remedy: missing.remedy)), at: span)
+        }
         let known = catalog.formats.filter(\.canWrite).flatMap(\.extensions)
         let nearest = Suggestion.nearest(to: ext, among: known)
-        let length = ext.unicodeScalars.count
-        let start = (node.text ?? "").unicodeScalars.count - length
-        throw Diagnostic(
-            .template(.unknownExtension(ext, nearest: nearest, known: known)),
-            at: node.span(ofText: start, length: length))
+        throw Diagnostic(.template(.unknownExtension(ext, nearest: nearest, known: known)), at: span)
     }
 
     private func example(for template: OutputTemplate) -> String {
@@ -138,7 +140,14 @@ struct OutputsReader {
         let precision: ChainPrecision = path == "output" ? .auto : .input
         let save = reader.optional(
             "save",
-            SaveReader(catalog: catalog, format: output?.format ?? .unknown, usualPrecision: precision).options)
+            SaveReader(catalog: catalog, output: output, usualPrecision: precision, pictures: pictures).options)
+        if case .known(let format)? = output?.format, reader.mapping["save"] == nil,
+            reader.mapping.isComplete, let missing = SaveReader.missingOption(of: format, in: nil)
+        {
+            let owner = "the output in \(format.name)"
+            log.error(
+                .value(.missingKey("save", of: owner, example: "{\(missing.name): \"\(missing.example)\"}")), at: span)
+        }
         return output.map {
             Output(
                 job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveOptions(precision: precision)),

@@ -68,6 +68,8 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<Bool>.boolean.map(ParameterValue.boolean)
         case .text:
             ValueReader<String>.text.map(ParameterValue.text)
+        case .address:
+            AddressReader.address
         case .regions:
             RegionsReader(pictures: pictures).regions
         case .length(let limit):
@@ -82,10 +84,18 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<SizeWish>.size.map(ParameterValue.size)
         case .color:
             ValueReader<Color>.color.map { .color(red: $0.red, green: $0.green, blue: $0.blue, alpha: $0.alpha) }
-        case .picture, .layer:
+        case .picture:
+            pictures.pictureOrTemplate
+        case .layer:
             pictures.reader()
         case .table:
-            pictures.reader(isTable: true)
+            pictures.reader(.table)
+        case .font:
+            pictures.reader(.font)
+        case .template:
+            ValueReader<TextTemplate>.template.map(ParameterValue.template)
+        case .command(let programs):
+            ValueReader<ProgramCommand>.command(of: programs).map(ParameterValue.command)
         }
     }
 

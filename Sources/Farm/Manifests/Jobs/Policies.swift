@@ -9,6 +9,7 @@ struct Policies {
     private let retries: Int
     private let timeout: TimeLimit
     private let maxPixels: Int
+    private let dpi: Int
     private let verify: VerifyLevel
     private let compare: ComparePolicy
     private let upgrade: UpgradePolicy
@@ -25,23 +26,29 @@ struct Policies {
     static let tileSides = 1...1_000_000
     /// In seconds, up to a week.
     static let timeouts = 1.0...7 * 86400
+    /// 72 is what a drawing has by itself. Printers have 2400.
+    static let resolutions = 1...2400
+    static let usualDPI = 72
     /// In seconds, up to a day.
     static let ages = 0.0...86400
 
     init(from reader: inout MappingReader) {
-        color = reader.value("color", .choice, default: .keep)
+        color = reader.value("color", .workingSpace, default: .keep)
         tile = reader.value("tile", .tileSize, default: .auto)
         shard = reader.value("shard", .choice, default: .auto)
         existing = reader.value("existing", .choice, default: .update)
         retries = reader.value("retries", .integer(in: Self.retryCounts), default: 2)
         timeout = reader.value("timeout", .timeLimit, default: .auto)
         maxPixels = reader.value("max_pixels", .count(in: 1...Int.max, unit: "px"), default: 2_000_000_000)
+        dpi = reader.value("dpi", .integer(in: Self.resolutions), default: Self.usualDPI)
         verify = reader.value("verify", .choice, default: .digest)
         compare = reader.value("compare", .choice, default: .stamp)
         upgrade = reader.value("upgrade", .choice, default: .keep)
         durability = reader.value("durability", .choice, default: .file)
         maxFailures = reader.value("max_failures", .failureLimit, default: .none)
-        expect = reader.optional("expect", .expectation)
+        var expect = reader.optional("expect", .expectation)
+        if let span = reader.mapping["expect"]?.span, span.source == .file { expect?.line = span.start.line }
+        self.expect = expect
         onFailure = reader.value("on_failure", .choice, default: .keep)
         minAge = reader.value("min_age", .seconds(in: Self.ages), default: 0)
         index = reader.optional("index", .indexPath)
@@ -64,6 +71,7 @@ struct Policies {
         job.retries = retries
         job.timeout = timeout
         job.maxPixels = maxPixels
+        job.dpi = dpi == Self.usualDPI ? nil : dpi
         job.verify = verify
         job.compare = compare
         job.upgrade = upgrade
@@ -75,6 +83,19 @@ struct Policies {
         job.index = index
         job.receipts = receipts
         return job
+    }
+}
+
+extension ValueReader where Value == ColorPolicy {
+    /// The space in which filters work. The spaces of outputs belong under `save`.
+    fileprivate static var workingSpace: ValueReader {
+        ValueReader { node, name, log in
+            if let text = node.text, NamedColorSpace(rawValue: text) != nil, ColorPolicy(rawValue: text) == nil {
+                log.error(.job(.colorOfOutputs(text)), at: node.span)
+                return nil
+            }
+            return choice.read(node, for: name, log: log)
+        }
     }
 }
 

@@ -24,7 +24,7 @@ struct RegionsReader {
     /// Whether somebody means a file: a key belongs to one, or none belongs to a region.
     private static func isFile(_ mapping: SyntaxNode.Mapping) -> Bool {
         let keys = Set(mapping.entries.map(\.key))
-        return !keys.isDisjoint(with: ["from", "file", "path", "categories", "grow", "unlisted"])
+        return !keys.isDisjoint(with: ["from", "file", "path", "categories", "grow", "unlisted", "shape"])
             || !keys.isEmpty && keys.isDisjoint(with: ["x", "y", "width", "height", "w", "h", "left", "top"])
     }
 
@@ -62,14 +62,29 @@ struct RegionsReader {
         }
         let path = reader.required("from", path, example: "faces.json")
         let categories = reader.value("categories", Self.categories, default: [])
-        let grow = reader.value("grow", .boundedLength(isSize: false, from: 0), default: .pixels(0))
+        let grow = reader.value("grow", Self.growth, default: .pixels(0))
         let radius = reader.value("corner_radius", .boundedLength(isSize: false, from: 0), default: .pixels(0))
         let unlisted = reader.value("unlisted", .choice, default: RegionFile.Unlisted.fail)
-        reader.finish(aliases: ["file": "from", "path": "from", "category": "categories", "padding": "grow"])
+        let shape = reader.value("shape", .choice, default: RegionFile.Shape.box)
+        reader.finish(aliases: [
+            "file": "from", "path": "from", "category": "categories", "padding": "grow", "outline": "shape",
+            "segmentation": "shape",
+        ])
         return path.map { path in
             .regionFile(
                 RegionFile(
-                    path: path, categories: categories, grow: grow, cornerRadius: radius, unlisted: unlisted))
+                    path: path, categories: categories, grow: grow, cornerRadius: radius, unlisted: unlisted,
+                    shape: shape))
+        }
+    }
+
+    private static var growth: ValueReader<Length> {
+        ValueReader { node, name, log in
+            if let length = ValueReader<Length>.length.read(node, for: name, log: DiagnosticLog()), length.isNegative {
+                log.error(.filter(.shrunkRegions(parameter: name, text: node.text ?? "")), at: node.span)
+                return nil
+            }
+            return ValueReader<Length>.boundedLength(isSize: false, from: 0).read(node, for: name, log: log)
         }
     }
 
@@ -93,6 +108,9 @@ struct RegionsReader {
                 guard fields.allSatisfy({ RegionFile.fields.contains($0) }) else {
                     throw Diagnostic(.filter(.fieldOfRegionFile), at: node.span)
                 }
+                guard !pictures.folderHasFields(beside: text) else {
+                    throw Diagnostic(.filter(.fieldInFolder(parameter: name, folder: pictures.folder)), at: node.span)
+                }
                 let (path, trouble) = pictures.inspect(text, pictures.folder)
                 if fields.isEmpty, let trouble {
                     throw Diagnostic(
@@ -111,6 +129,14 @@ extension DiagnosticLog {
     fileprivate func refusing(_ problem: FilterProblem, at span: SourceSpan) -> ParameterValue? {
         error(.filter(problem), at: span)
         return nil
+    }
+}
+
+extension Length {
+    fileprivate var isNegative: Bool {
+        switch self {
+        case .pixels(let value), .percent(let value): value < 0
+        }
     }
 }
 

@@ -4,11 +4,17 @@ import JobModel
 /// Reads `save:`: the options of all formats, and those of the output's format.
 struct SaveReader {
     let catalog: Catalog
-    let format: OutputReader.Format
+    /// Nil for a path with an error.
+    let output: OutputReader.Output?
     /// What an output has that names no precision.
     let usualPrecision: ChainPrecision
+    let pictures: PictureLookup
 
-    static let generalKeys = ["metadata", "background", "dither", "precision", "depth", "set"]
+    private var format: OutputReader.Format { output?.format ?? .unknown }
+
+    static let generalKeys = [
+        "metadata", "background", "dither", "precision", "depth", "color", "intent", "black_point", "set",
+    ]
 
     var options: ValueReader<SaveOptions> {
         ValueReader { node, name, log in
@@ -21,6 +27,7 @@ struct SaveReader {
                 log.error(.job(.ditheredBytes), at: span)
             }
             let depth = depth(from: &reader, dither: dither, log: log)
+            let color = color(from: &reader, metadata, log: log)
             let texts = reader.optional("set", .texts)
             if texts != nil, case .known(let format) = format, !format.holdsTexts,
                 let span = reader.mapping["set"]?.span
@@ -29,10 +36,11 @@ struct SaveReader {
                 log.error(.job(.noPlaceForTexts(format: format.name, holders: holders)), at: span)
             }
             let values = formatValues(from: &reader, log: log)
+            checkLimits(of: values, depth: depth, dither: dither, in: reader.mapping, log: log)
             reader.finish(aliases: Self.aliases, explaining: optionOfOtherFormat)
             return SaveOptions(
                 metadata: metadata, background: background, dither: dither, precision: precision, depth: depth,
-                texts: texts, values: values)
+                color: color, texts: texts, values: values)
         }
     }
 
@@ -49,13 +57,132 @@ struct SaveReader {
         return depth
     }
 
+    /// Refuses options that allow other samples than `depth` or `dither` asks for.
+    private func checkLimits(
+        of values: [String: ParameterValue], depth: OutputDepth, dither: Bool, in mapping: SyntaxNode.Mapping,
+        log: DiagnosticLog
+    ) {
+        guard case .known(let format) = format else { return }
+        for limit in format.sampleLimits(with: values) {
+            let option = "\(limit.option): \(mapping[limit.option]?.text ?? "")"
+            if let samples = depth.samples, format.sampleFormats.contains(samples), !limit.samples.contains(samples),
+                let span = mapping["depth"]?.span
+            {
+                log.error(.job(.depthOfOption(depth.rawValue, option: option)), at: span)
+            }
+            if dither, !limit.samples.contains(.u8), let span = mapping[limit.option]?.span {
+                log.error(.job(.ditheredOption(option)), at: span)
+            }
+        }
+    }
+
+    /// The colours of the output. Nil for those of the filters, and if a value is wrong.
+    private func color(
+        from reader: inout MappingReader, _ metadata: MetadataPolicy, log: DiagnosticLog
+    ) -> OutputColor? {
+        let space = reader.optional("color", space)
+        let intent = reader.value("intent", .choice, default: RenderingIntent.relative)
+        let isAbsolute = intent == .absolute
+        let blackPoint = reader.value("black_point", .boolean, default: !isAbsolute)
+        if reader.mapping["color"]?.text ?? "keep" == "keep" {
+            for key in ["intent", "black_point"] {
+                if let span = reader.mapping[key]?.span { log.error(.job(.withoutOutputColor(key)), at: span) }
+            }
+        }
+        if isAbsolute, blackPoint, let span = reader.mapping["black_point"]?.span {
+            log.error(.job(.blackPointOfAbsolute), at: span)
+        }
+        guard let node = reader.mapping["color"], let space = space.flatMap(\.self) else { return nil }
+        let color = OutputColor(space, intent: intent, blackPoint: blackPoint)
+        let needsProfile = if case .named(let name) = space { name.needsProfile } else { true }
+        if needsProfile {
+            let written = node.text ?? ""
+            if case .known(let format) = format, !format.holdsProfile {
+                let holders = catalog.formats.filter { $0.canWrite && $0.holdsProfile }.map(\.name)
+                let problem = JobProblem.noPlaceForProfile(color: written, format: format.name, holders: holders)
+                log.error(.job(problem), at: node.span)
+            }
+            if let kinds = metadata.kinds, !kinds.contains(.icc) {
+                log.error(.job(.profileNotKept(color: written)), at: node.span)
+            }
+        }
+        return color
+    }
+
+    /// A space with a name, or a profile. Nil for `keep`.
+    private var space: ValueReader<OutputColor.Space?> {
+        ValueReader { node, name, log in
+            guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }
+            if text == "keep" { return .some(nil) }
+            if let name = NamedColorSpace(rawValue: text) { return .named(name) }
+            guard [".icc", ".icm"].contains(where: text.lowercased().hasSuffix) else {
+                let words = OutputColor.describedWords.map(\.word)
+                let nearest = Suggestion.nearest(to: text, among: words)
+                log.error(.job(.unknownOutputColor(text, nearest: nearest)), at: node.span)
+                return nil
+            }
+            let known: String? = if case .known(let format) = format { format.name } else { nil }
+            return pictures.reference(.profile(format: known)).read(node, for: name, log: log).map {
+                OutputColor.Space.profile($0)
+            }
+        }
+    }
+
     private func formatValues(from reader: inout MappingReader, log: DiagnosticLog) -> [String: ParameterValue] {
         switch format {
         case .known(let format):
-            return ParameterTyper(log: log).values(of: format.options, in: &reader).mapValues(\.value)
+            let typed = ParameterTyper(log: log).values(of: format.options, in: &reader)
+            checkAddresses(typed, of: format, log: log)
+            checkConditions(typed, of: format, in: reader.mapping, log: log)
+            if let missing = Self.missingOption(of: format, in: reader.mapping) {
+                log.error(.value(.missingKey(missing.name, of: "'save'", example: missing.example)), at: reader.span)
+            }
+            return typed.mapValues(\.value)
         case .inputs, .unknown:
             return valuesOfAnyFormat(from: &reader, log: log)
         }
+    }
+
+    /// Refuses options without the value of another one, without which they have no effect.
+    private func checkConditions(
+        _ typed: [String: ParameterTyper.Typed], of format: FormatDescriptor, in mapping: SyntaxNode.Mapping,
+        log: DiagnosticLog
+    ) {
+        for condition in format.conditions {
+            let fallback = format.options.first { $0.name == condition.other }?.fallback
+            // A wrong value is reported already.
+            if mapping[condition.other] != nil, typed[condition.other] == nil { continue }
+            guard typed[condition.other]?.value ?? fallback != condition.value else { continue }
+            let other = "\(condition.other): \(ParameterWords.text(condition.value))"
+            for option in condition.options {
+                guard let given = typed[option] else { continue }
+                log.error(.job(.optionWithoutOther(option, other: other)), at: given.keySpan)
+            }
+        }
+    }
+
+    private func checkAddresses(
+        _ typed: [String: ParameterTyper.Typed], of format: FormatDescriptor, log: DiagnosticLog
+    ) {
+        for option in format.options where option.kind == .address {
+            guard let value = typed[option.name], case .text(let address) = value.value, let output,
+                let field = AddressReader.missingField(address, of: output.template)
+            else { continue }
+            log.error(.job(.addressWithoutField(field, name: option.name)), at: value.span)
+        }
+    }
+
+    /// An option that a manifest must give, and that a mapping lacks.
+    ///
+    /// - Parameter mapping: nil if there is none.
+    static func missingOption(
+        of format: FormatDescriptor, in mapping: SyntaxNode.Mapping?
+    ) -> (name: String, example: String)? {
+        guard mapping?.isComplete ?? true else { return nil }
+        for option in format.options {
+            if let example = option.requiredLike, mapping?[option.name] == nil { return (option.name, example) }
+        }
+        return nil
     }
 
     /// Formats give one name different kinds (`compression` is a level or a method), so a value is valid if one of them
@@ -82,7 +209,11 @@ struct SaveReader {
             .optionOfOtherFormat(entry.key, owners: owners, format: format.name, known: format.options.map(\.name)))
     }
 
-    private static let aliases = ["q": "quality", "compress": "compression", "meta": "metadata", "exif": "metadata"]
+    private static let aliases = [
+        "q": "quality", "compress": "compression", "meta": "metadata", "exif": "metadata", "colour": "color",
+        "profile": "color", "icc": "color", "colorspace": "color", "color_space": "color",
+        "rendering_intent": "intent", "bpc": "black_point", "black_point_compensation": "black_point",
+    ]
 }
 
 extension ValueReader where Value == MetadataPolicy {

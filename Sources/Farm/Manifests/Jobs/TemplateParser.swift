@@ -1,25 +1,46 @@
+import Catalogs
 import JobModel
 
-/// Splits an output template into literal text and fields.
+/// Splits an output template, or a text, into literal text and fields.
 ///
 /// Braces always belong to fields. They cannot be written as characters.
 struct TemplateParser {
     private let node: SyntaxNode
+    private let use: TemplateProblem.Use
     private let scalars: [Unicode.Scalar]
     private var index = 0
 
+    /// The pieces of an output's path.
+    ///
     /// - Parameter node: The template's node, for messages.
     static func pieces(of node: SyntaxNode, text: String) throws(Diagnostic) -> [OutputTemplate.Piece] {
-        var parser = TemplateParser(node: node, scalars: Array(text.unicodeScalars))
+        try parse(text, .path, of: node).map { piece in
+            switch piece {
+            case .literal(let text): .literal(text)
+            case .name(let field): .field(field)
+            case .exif, .missing: preconditionFailure("paths have fields of names alone")
+            }
+        }
+    }
+
+    /// The words of a text that is written on pictures.
+    static func words(of node: SyntaxNode, text: String) throws(Diagnostic) -> TextTemplate {
+        TextTemplate(try parse(text, .words, of: node))
+    }
+
+    private static func parse(
+        _ text: String, _ use: TemplateProblem.Use, of node: SyntaxNode
+    ) throws(Diagnostic) -> [TextTemplate.Piece] {
+        var parser = TemplateParser(node: node, use: use, scalars: Array(text.unicodeScalars))
         return try parser.parse()
     }
 
-    private mutating func parse() throws(Diagnostic) -> [OutputTemplate.Piece] {
-        var pieces: [OutputTemplate.Piece] = []
+    private mutating func parse() throws(Diagnostic) -> [TextTemplate.Piece] {
+        var pieces: [TextTemplate.Piece] = []
         while index < scalars.count {
             switch scalars[index] {
-            case "{": pieces.append(.field(try parseField()))
-            case "}": throw error(.strayBrace, at: index..<index + 1)
+            case "{": pieces.append(try parseField())
+            case "}": throw error(.strayBrace(use), at: index..<index + 1)
             default: pieces.append(.literal(parseLiteral()))
             }
         }
@@ -32,22 +53,31 @@ struct TemplateParser {
         return String(String.UnicodeScalarView(rest))
     }
 
-    private mutating func parseField() throws(Diagnostic) -> OutputTemplate.Field {
+    private mutating func parseField() throws(Diagnostic) -> TextTemplate.Piece {
         let start = index
-        if scalars[start...].starts(with: ["{", "{"]) { throw error(.doubledBrace, at: start..<start + 2) }
+        if scalars[start...].starts(with: ["{", "{"]) { throw error(.doubledBrace(use), at: start..<start + 2) }
         let inside = scalars[(start + 1)...].prefix { $0 != "{" && $0 != "}" }
         guard inside.endIndex < scalars.count, scalars[inside.endIndex] == "}" else {
-            throw error(.unclosedField, at: start..<start + 1)
+            throw error(.unclosedField(use), at: start..<start + 1)
         }
         index = inside.endIndex + 1
         return try field(String(String.UnicodeScalarView(inside)), at: start..<index)
     }
 
-    private func field(_ text: String, at range: Range<Int>) throws(Diagnostic) -> OutputTemplate.Field {
-        if let field = Self.fields[text] { return field }
+    private func field(_ text: String, at range: Range<Int>) throws(Diagnostic) -> TextTemplate.Piece {
+        if use == .words, let field = ExifField(rawValue: text) { return .exif(field) }
+        if let field = try name(text, at: range) {
+            if use == .words, field.needsProbe { throw error(.laterField(field.written), at: range) }
+            return .name(field)
+        }
+        throw error(text.isEmpty ? .emptyField : unknown(text), at: range)
+    }
+
+    /// Nil for an unknown field.
+    private func name(_ text: String, at range: Range<Int>) throws(Diagnostic) -> NameField? {
         if text.hasPrefix("index:") { return .index(digits: try digits(text, of: "index", at: range)) }
         if text.hasPrefix("frame:") { return .frame(digits: try digits(text, of: "frame", at: range)) }
-        throw error(text.isEmpty ? .emptyField : unknown(text), at: range)
+        return Self.fields[text]
     }
 
     /// `index:04` means four digits.
@@ -60,9 +90,14 @@ struct TemplateParser {
     }
 
     private func unknown(_ name: String) -> TemplateProblem {
-        let known = Self.fieldNames
+        let known =
+            use == .path
+            ? Self.fieldNames
+            : Self.table.filter { !$0.field.needsProbe }.map(\.name) + ExifField.allCases.map(\.rawValue)
         let trimmed = String(name.drop { $0 == " " }.prefix { $0 != " " }).lowercased()
-        let nearest = Self.aliases[trimmed] ?? Suggestion.nearest(to: trimmed, among: known)
+        let alias = Self.aliases[trimmed].flatMap { known.contains($0) ? $0 : nil }
+        let nearest =
+            (use == .words ? Self.exifAliases[trimmed] : nil) ?? alias ?? Suggestion.nearest(to: trimmed, among: known)
         return .unknownField(name, nearest: nearest, known: known)
     }
 
@@ -110,6 +145,17 @@ struct TemplateParser {
         ),
     ]
 
+    /// The names of these values in the EXIF standard, and other words for them.
+    private static let exifAliases = [
+        "exif.datetimeoriginal": "exif.date", "datetimeoriginal": "exif.date", "exif.datetime": "exif.date",
+        "taken": "exif.date", "exif.model": "exif.camera", "model": "exif.camera", "exif.make": "exif.camera",
+        "camera": "exif.camera", "exif.lensmodel": "exif.lens", "lensmodel": "exif.lens", "lens": "exif.lens",
+        "exif.focallength": "exif.focal_length", "exif.exposuretime": "exif.exposure", "exposure": "exif.exposure",
+        "exif.shutter": "exif.exposure", "exif.fnumber": "exif.aperture", "fnumber": "exif.aperture",
+        "aperture": "exif.aperture", "exif.isospeedratings": "exif.iso",
+        "exif.photographicsensitivity": "exif.iso", "iso": "exif.iso",
+    ]
+
     /// Other tools' names for fields.
     private static let aliases = [
         "name": "stem", "filename": "stem", "basename": "stem", "base": "stem", "file": "stem",
@@ -117,4 +163,19 @@ struct TemplateParser {
         "n": "index", "i": "index", "number": "index", "counter": "index",
         "page": "frame", "w": "width", "h": "height", "hash": "hash8", "digest": "hash8",
     ]
+}
+
+extension ValueReader where Value == TextTemplate {
+    /// Words with fields.
+    static var template: ValueReader {
+        ValueReader { node, name, log in
+            guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }
+            do throws(Diagnostic) {
+                return try TemplateParser.words(of: node, text: text)
+            } catch {
+                log.add(error)
+                return nil
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ import JobModel
 /// The regions of pictures, as a program that finds faces writes them, or a person.
 ///
 /// There are three forms of JSON:
-/// - COCO: `{"images": […], "annotations": […], "categories": […]}`;
+/// - COCO: `{"images": […], "annotations": […], "categories": […]}`, with boxes, and with outlines if they are asked for;
 /// - pictures by name: `{"photos/a.jpg": [[x, y, width, height], …], …}`;
 /// - for a file of a single picture, the list alone: `[[x, y, width, height], …]`.
 ///
@@ -187,6 +187,13 @@ private struct RegionListReader {
             if case .list? = value["images"], value["annotations"] == nil {
                 throw odd("it has 'images' and no 'annotations'")
             }
+            if value["images"] == nil, case .list(let items)? = value["annotations"],
+                items.isEmpty || items.contains(where: { $0["image_id"] != nil || $0["bbox"] != nil })
+            {
+                throw Problem(
+                    reason: "it has 'annotations' and no 'images', which name their pictures",
+                    remedy: "export COCO with both")
+            }
             if value["images"] != nil, value["annotations"] != nil { return .named(try coco(value)) }
             if value["regions"] != nil { return .one(regions(value)) }
             var pictures: [(name: String, regions: RegionList.Regions)] = []
@@ -222,11 +229,13 @@ private struct RegionListReader {
         return try set(regions, size)
     }
 
-    private func set(_ regions: [Region], _ size: PictureSize?) throws(Problem) -> RegionSet {
-        guard regions.count <= Self.most else {
+    private func set(
+        _ regions: [Region], outlines: [RegionOutline] = [], _ size: PictureSize?
+    ) throws(Problem) -> RegionSet {
+        guard regions.count + outlines.count <= Self.most else {
             throw Problem(reason: "has more than \(Self.most) regions", remedy: "use a mask for this picture")
         }
-        return RegionSet(regions, of: size)
+        return RegionSet(regions, outlines: outlines, of: size)
     }
 
     private func rectangle(_ item: JSONValue, number: Int) throws(Problem) -> (sides: [Double], category: String?) {
@@ -315,20 +324,37 @@ private struct RegionListReader {
             }
             found[id, default: []].append(annotation)
         }
-        return pictures.map { id, name, size in
+        var corners = 0
+        var result: [(name: String, regions: RegionList.Regions)] = []
+        for (id, name, size) in pictures {
             let regions = Result { () throws(Problem) in
                 try set(ofAnnotations: found[id] ?? [], names, size: try size.get())
             }
-            return (name, regions)
+            if case .success(let set) = regions { corners += set.outlines.reduce(0) { $0 + $1.corners } }
+            guard corners <= Self.mostCorners else {
+                throw Problem(
+                    reason: "its outlines have more than \(Self.mostCorners) corners",
+                    remedy: "divide it among several jobs, or use masks")
+            }
+            result.append((name, regions))
         }
+        return result
     }
+
+    /// The most corners of all pictures together, which are in memory at once.
+    private static let mostCorners = 8_000_000
 
     private func set(
         ofAnnotations annotations: [JSONValue], _ categories: [String: String], size: PictureSize?
     ) throws(Problem) -> RegionSet {
         var regions: [Region] = []
+        var drawn = DrawnOutlines(size: size)
         for (index, annotation) in annotations.enumerated() {
             guard isMeant(annotation["category_id"]?.identity.flatMap { categories[$0] }) else { continue }
+            // An annotation without an outline has its box.
+            if options.shape == .outline, try add(annotation["segmentation"], number: index + 1, to: &drawn) {
+                continue
+            }
             guard case .list(let numbers)? = annotation["bbox"], numbers.count == 4 else {
                 throw odd("annotation \(index + 1) of this picture has no 'bbox'")
             }
@@ -338,7 +364,79 @@ private struct RegionListReader {
             }
             regions.append(try region(sides, number: index + 1))
         }
-        return try set(regions, size)
+        return try set(regions, outlines: drawn.outlines, drawn.size)
+    }
+
+    /// Adds the outlines of an annotation: polygons, or a mask.
+    ///
+    /// - Returns: false if it has none that encloses more than a pixel.
+    private func add(
+        _ segmentation: JSONValue?, number: Int, to drawn: inout DrawnOutlines
+    ) throws(Problem) -> Bool {
+        switch segmentation {
+        case nil, .null?: return false
+        case .list(let polygons)?:
+            let before = drawn.outlines.count
+            for polygon in polygons {
+                let ring = try self.ring(polygon, number: number)
+                // Programs leave specks beside the polygons of a thing.
+                guard DrawnOutlines.hasArea(ring) else { continue }
+                try drawn.add(RegionOutline(rings: [ring], grow: growth(of: [ring])))
+            }
+            return drawn.outlines.count > before
+        case .object?:
+            let mask = try runLengths(segmentation, number: number)
+            try drawn.take(mask.size, number: number)
+            guard let rings = mask.rings(most: RegionOutline.mostCorners) else { throw DrawnOutlines.tooManyCorners }
+            guard !rings.isEmpty else { return false }
+            try drawn.add(RegionOutline(rings: rings, grow: growth(of: rings)))
+            return true
+        case .truth?, .number?, .text?:
+            throw odd("has a 'segmentation' in annotation \(number) of this picture that is no outline")
+        }
+    }
+
+    /// Percentages refer to the longer side of the box around an outline.
+    private func growth(of rings: [[Double]]) -> Double {
+        let box = DrawnOutlines.box(of: rings)
+        return max(growth(of: box.width), growth(of: box.height))
+    }
+
+    private func ring(_ polygon: JSONValue, number: Int) throws(Problem) -> [Double] {
+        guard case .list(let items) = polygon, items.count.isMultiple(of: 2) else {
+            throw odd("has a polygon in annotation \(number) of this picture that is not [x, y, x, y, …]")
+        }
+        var ring: [Double] = []
+        for item in items {
+            guard let place = item.double, place.magnitude <= LengthLimit.widest.pixels else {
+                throw odd("has a polygon in annotation \(number) of this picture that is not [x, y, x, y, …]")
+            }
+            ring.append(place)
+        }
+        return ring
+    }
+
+    private func runLengths(_ value: JSONValue?, number: Int) throws(Problem) -> RunLengths {
+        func fault(_ reason: String) -> Problem {
+            odd("has a mask in annotation \(number) of this picture that \(reason)")
+        }
+        guard case .list(let sides)? = value?["size"], sides.count == 2, let height = sides[0].int,
+            let width = sides[1].int
+        else { throw fault("has no 'size' of a picture") }
+        let counts: [Int]?
+        switch value?["counts"] {
+        case .list(let items)?:
+            let numbers = items.compactMap(\.int)
+            counts = numbers.count == items.count ? numbers : nil
+        case .text(let text)?: counts = RunLengths.counts(of: text)
+        case nil, .null?, .truth?, .number?, .object?: counts = nil
+        }
+        guard let counts else { throw fault("has 'counts' that are no lengths of runs") }
+        do throws(RunLengths.Problem) {
+            return try RunLengths(size: PictureSize(width: width, height: height), counts: counts)
+        } catch {
+            throw fault(error.reason)
+        }
     }
 
     /// The names of the categories by their numbers.
@@ -363,6 +461,73 @@ private struct RegionListReader {
     private func items(_ value: JSONValue?, _ name: String) throws(Problem) -> [JSONValue] {
         guard case .list(let items)? = value else { throw odd("its '\(name)' is no list") }
         return items
+    }
+}
+
+/// The outlines of one picture.
+private struct DrawnOutlines {
+    typealias Problem = RegionList.Problem
+
+    private(set) var outlines: [RegionOutline] = []
+    /// Of the picture. A mask of COCO says it, too.
+    private(set) var size: PictureSize?
+    private var corners = 0
+
+    init(size: PictureSize?) { self.size = size }
+
+    static let tooManyCorners = Problem(
+        reason: "has outlines of more than \(RegionOutline.mostCorners) corners", remedy: "use a mask for this picture")
+
+    mutating func add(_ outline: RegionOutline) throws(Problem) {
+        corners += outline.corners
+        guard corners <= RegionOutline.mostCorners else { throw Self.tooManyCorners }
+        outlines.append(outline)
+    }
+
+    mutating func take(_ other: PictureSize, number: Int) throws(Problem) {
+        let known = size ?? other
+        guard known == other else {
+            throw Problem(
+                reason:
+                    "has a mask in annotation \(number) of this picture of \(other.width) × \(other.height) pixels, and says that "
+                    + "the picture has \(known.width) × \(known.height)",
+                remedy: "export the file again")
+        }
+        size = known
+    }
+
+    /// The box around some corners.
+    static func box(of rings: [[Double]]) -> (width: Double, height: Double) {
+        var (left, top, right, bottom) = (Double.infinity, Double.infinity, -Double.infinity, -Double.infinity)
+        for ring in rings {
+            for index in stride(from: 0, to: ring.count - 1, by: 2) {
+                (left, right) = (min(left, ring[index]), max(right, ring[index]))
+                (top, bottom) = (min(top, ring[index + 1]), max(bottom, ring[index + 1]))
+            }
+        }
+        return left <= right ? (right - left, bottom - top) : (0, 0)
+    }
+
+    /// Whether a polygon is larger than a pixel, and not a mere line.
+    static func hasArea(_ ring: [Double]) -> Bool {
+        guard ring.count >= 6 else { return false }
+        let box = box(of: [ring])
+        guard max(box.width, box.height) > 1, min(box.width, box.height) > 0 else { return false }
+        // The corner that is farthest from the first one. On a line, all others lie between the two.
+        var offsets: [(x: Double, y: Double)] = []
+        for index in stride(from: 0, to: ring.count, by: 2) {
+            offsets.append((ring[index] - ring[0], ring[index + 1] - ring[1]))
+        }
+        var (far, square): ((x: Double, y: Double), Double) = ((0, 0), 0)
+        for offset in offsets {
+            let distance = offset.x * offset.x + offset.y * offset.y
+            if distance > square { (far, square) = (offset, distance) }
+        }
+        for offset in offsets {
+            let cross: Double = far.x * offset.y - far.y * offset.x
+            if cross.magnitude > 1e-9 * square { return true }
+        }
+        return false
     }
 }
 

@@ -43,6 +43,10 @@ struct FrameNaming: Sendable {
         }
         let isList = preparation.list != nil
         problems.merge(targets.lazy.compactMap { obstacle(of: $0, isList: isList) }) { first, _ in first }
+        guard !problems.isEmpty else {
+            prepared.targets = targets
+            return
+        }
         prepared.targets = targets.filter { problems[PlannedOutput.Owner($0.frame)] == nil }
         prepared.ended += targets.compactMap { target in
             problems[PlannedOutput.Owner(target.frame)].map { problem in
@@ -206,12 +210,13 @@ struct FrameNaming: Sendable {
             zip(target.outputs, zip(target.files.outputs, target.frame.formats)).map { path, known in
                 let (output, format) = known
                 return PlannedOutput(
-                    frame: target.frame, path: path, isFolder: plan.folderFormats.contains(format),
+                    frame: target.frame, path: path, folder: plan.folder(of: format),
                     stamp: output.stamp)
             }
         }
         return try plan.check(
-            outputs, inputStamps: inputStamps, pictures: plan.job.picturePaths + variants.picturePaths)
+            outputs, inputStamps: inputStamps,
+            pictures: plan.job.picturePaths + variants.picturePaths + variants.ownPicturePaths)
     }
 
     /// - Parameter outputs: with the stamps of existing files; empty if their names are unknown.
@@ -244,7 +249,8 @@ extension OutputNaming.Measures {
     }
 }
 
-/// What single frames have of their own, and the recipes that follow from it: settings of a list of files, and regions.
+/// What single frames have of their own, and the recipes that follow from it: settings of a list of files, regions, pictures of
+/// filters, names in texts, and the addresses of outputs.
 final class FrameVariants: Sendable {
     private struct Kind: Hashable {
         let settings: Int?
@@ -253,10 +259,15 @@ final class FrameVariants: Sendable {
     }
 
     private let job: JobSpec
+    private let naming: OutputNaming
     private let catalog: Catalog
+    /// The save options that are addresses, by the names of their formats.
+    private let addresses: [String: [String]]
     /// The index is ``PlannedFrame/settings``.
     private let variants: [FrameVariant]
-    /// The frames with regions of their own, by their index. A frame without its regions fails.
+    /// Whether texts have names of pictures, so that each frame has a chain of its own.
+    private let namesPictures: Bool
+    /// The frames with regions or pictures of their own, by their index. A frame without them fails.
     private let regional: [Int: Result<FrameVariant, FrameFailure>]
     /// Names in files with regions that are probably misspelt.
     let hints: [String]
@@ -265,8 +276,11 @@ final class FrameVariants: Sendable {
     /// - Parameter reread: the manifest with more overrides.
     /// - Throws: ``FarmError`` that names the first line with these settings.
     init(_ plan: JobPlan, catalog: Catalog, reread: ([Override]) throws -> ReadResult) throws {
-        job = plan.job
+        (job, naming) = (plan.job, plan.naming)
         self.catalog = catalog
+        addresses = Dictionary(
+            catalog.formats.map { ($0.name, $0.options.filter { $0.kind == .address }.map(\.name)) }
+        ) { $1 }.filter { !$0.value.isEmpty }
         variants = try zip(plan.settings, plan.settingsOrigins).map { settings, line in
             let overrides = settings.map { Override($0.argument, name: "\(line): set \($0.argument)") }
             let result = try reread(overrides)
@@ -276,14 +290,17 @@ final class FrameVariants: Sendable {
             return try Self.variant(job, of: plan.job, settings, at: line)
         }
         (hints, regional) = ([], [:])
+        namesPictures = Self.namesPictures(job, variants)
     }
 
     private init(
         _ other: FrameVariants, _ variants: [FrameVariant], hints: [String] = [],
         regional: [Int: Result<FrameVariant, FrameFailure>] = [:]
     ) {
-        (job, catalog, self.variants) = (other.job, other.catalog, variants)
+        (job, naming, catalog, self.variants) = (other.job, other.naming, other.catalog, variants)
+        addresses = other.addresses
         (self.hints, self.regional) = (hints, regional)
+        namesPictures = Self.namesPictures(other.job, variants)
     }
 
     /// A copy that knows the regions of the plan's frames.
@@ -293,7 +310,7 @@ final class FrameVariants: Sendable {
     func withRegions(
         of plan: JobPlan, others: () throws(FarmError) -> [InputFile], shownFrom folder: String
     ) throws(FarmError) -> FrameVariants {
-        let filters = variants.reduce(plan.job.allFilters) { $0 + $1.chain + $1.outputs.flatMap(\.ownChain) }
+        let filters = allFilters(of: plan)
         guard filters.contains(where: { $0.regionFile != nil }) else { return self }
         let known = Set(plan.inputs.map(\.exactPath))
         let others = try others().filter { !known.contains($0.exactPath) }
@@ -308,6 +325,65 @@ final class FrameVariants: Sendable {
             regional: Dictionary(zip(plan.frames.map(\.index), resolved)) { first, _ in first })
     }
 
+    /// All filters, before the regions and pictures of frames are known.
+    private func allFilters(of plan: JobPlan) -> [FilterInvocation] {
+        variants.reduce(plan.job.allFilters) { $0 + $1.chain + $1.outputs.flatMap(\.ownChain) }
+    }
+
+    /// A copy that knows which pictures the plan's frames have of their own, and which of them are there.
+    ///
+    /// - Throws: ``FarmError`` if a folder of such pictures is missing.
+    func withOwnPictures(of plan: JobPlan, shownFrom folder: String) throws(FarmError) -> FrameVariants {
+        let filters = allFilters(of: plan)
+        guard filters.contains(where: { !$0.pictureTemplates.isEmpty }) else { return self }
+        let pictures = try OwnPictures(filters, shownFrom: folder)
+        let resolved = concurrentMap(plan.frames) { frame in
+            Result { () throws(FrameFailure) in
+                try pictures.resolved(try self.regional[frame.index]?.get() ?? self.usual(frame), for: frame.input)
+            }
+        }
+        let known = zip(plan.frames, resolved).map { frame, variant in
+            (input: frame.input, pictures: (try? variant.get()).map(Self.ownPictures) ?? [])
+        }
+        var own = Dictionary(zip(plan.frames.map(\.index), resolved)) { first, _ in first }
+        for (index, failure) in OwnPictures.pictureInputs(known) { own[plan.frames[index].index] = .failure(failure) }
+        return FrameVariants(self, variants, hints: hints, regional: own)
+    }
+
+    /// The pictures that single frames have of their own.
+    var ownPicturePaths: [String] {
+        guard !regional.isEmpty else { return [] }
+        return Set(regional.values.lazy.compactMap { try? $0.get() }.flatMap(Self.ownPictures)).sorted()
+    }
+
+    private static func ownPictures(_ variant: FrameVariant) -> [String] {
+        (variant.chain + variant.outputs.flatMap(\.ownChain)).flatMap(\.pictures.values).filter(\.isOwn).map(\.path)
+    }
+
+    /// A copy with the digests of ``ownPicturePaths``.
+    ///
+    /// - Parameter digests: by path. If one is missing, the frames fail that need its picture.
+    func withOwnDigests(
+        _ digests: [PathKey: String], of plan: JobPlan, shownFrom folder: String
+    ) -> FrameVariants {
+        func known(_ picture: PictureReference) -> PictureReference {
+            guard picture.isOwn else { return picture }
+            return PictureReference(path: picture.path, digest: digests[PathKey(picture.path)], isOwn: true)
+        }
+        var complete = regional
+        for frame in plan.frames {
+            guard case .success(let variant)? = regional[frame.index] else { continue }
+            if let unread = Self.ownPictures(variant).first(where: { digests[PathKey($0)] == nil }) {
+                complete[frame.index] = .failure(
+                    OwnPictures.unreadable(unread, for: frame.input, shownFrom: folder))
+            } else {
+                complete[frame.index] = .success(
+                    variant.mapping { chain in chain.map { $0.mappingPictures(known) } })
+            }
+        }
+        return FrameVariants(self, variants, hints: hints, regional: complete)
+    }
+
     /// Why a frame cannot be rendered. Nil if it can.
     func failure(of frame: PlannedFrame) -> FrameFailure? {
         if case .failure(let failure)? = regional[frame.index] { failure } else { nil }
@@ -318,8 +394,10 @@ final class FrameVariants: Sendable {
         frame.settings.map { variants[$0] } ?? FrameVariant(chain: job.chain, outputs: job.outputs)
     }
 
-    /// The pictures that filters of any variant read.
-    var picturePaths: [String] { variants.flatMap { $0.chain + $0.outputs.flatMap(\.ownChain) }.picturePaths }
+    /// The pictures that filters of any variant read, and the colour profiles of its outputs.
+    var picturePaths: [String] {
+        Set(variants.flatMap { $0.chain.picturePaths + $0.outputs.flatMap(\.picturePaths) }).sorted()
+    }
 
     /// A copy that knows the digests of these pictures, by path.
     func withPictures(_ digests: [PathKey: String]) -> FrameVariants {
@@ -355,13 +433,43 @@ final class FrameVariants: Sendable {
 
     /// Nil if the job's own settings hold for the frame.
     subscript(frame: PlannedFrame) -> FrameVariant? {
-        if case .success(let variant)? = regional[frame.index] { return variant }
-        return frame.settings.map { variants[$0] }
+        let own: FrameVariant? =
+            if case .success(let variant)? = regional[frame.index] { variant } else {
+                frame.settings.map { variants[$0] }
+            }
+        guard namesPictures || hasAddresses(frame) else { return own }
+        var variant = own ?? usual(frame)
+        if namesPictures {
+            variant = variant.mapping { chain in
+                naming.filling(chain, for: frame.input, index: frame.index, page: frame.page)
+            }
+        }
+        return hasAddresses(frame) ? addressed(variant, frame) : variant
+    }
+
+    private static func namesPictures(_ job: JobSpec, _ variants: [FrameVariant]) -> Bool {
+        let filters = variants.reduce(job.allFilters) { $0 + $1.chain + $1.outputs.flatMap(\.ownChain) }
+        return filters.contains { $0.templates.contains(where: \.hasNames) }
+    }
+
+    private func hasAddresses(_ frame: PlannedFrame) -> Bool { frame.formats.contains { addresses[$0] != nil } }
+
+    /// The same with the addresses of one frame.
+    private func addressed(_ variant: FrameVariant, _ frame: PlannedFrame) -> FrameVariant {
+        var outputs = variant.outputs
+        for (index, format) in frame.formats.enumerated() {
+            for name in addresses[format] ?? [] {
+                guard case .text(let template)? = outputs[index].save.values[name] else { continue }
+                let address = naming.address(template, for: frame.input, index: frame.index, page: frame.page)
+                outputs[index].save.values[name] = .text(address)
+            }
+        }
+        return FrameVariant(chain: variant.chain, outputs: outputs)
     }
 
     /// How each of a frame's outputs is made.
     func recipes(of frame: PlannedFrame, in table: RecipeTable) -> [RecipeKey] {
-        guard regional.isEmpty else { return keys(of: frame, in: table) }
+        guard regional.isEmpty, !namesPictures, !hasAddresses(frame) else { return keys(of: frame, in: table) }
         let kind = Kind(
             settings: frame.settings, formats: frame.formats, isAnimation: frame.pages == .animation)
         return known.withLock { known in
@@ -378,7 +486,7 @@ final class FrameVariants: Sendable {
             table.key(
                 of: Recipe(
                     chain: variant.chain + output.ownChain, color: job.color, format: format, save: output.save,
-                    pages: frame.pages, catalog: catalog))
+                    pages: frame.pages, dpi: job.dpi, catalog: catalog))
         }
     }
 }

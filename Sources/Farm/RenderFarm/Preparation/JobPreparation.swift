@@ -235,10 +235,17 @@ package struct JobPreparation: Sendable {
     func variants(of plan: JobPlan) async throws -> FrameVariants {
         let variants = try FrameVariants(plan, catalog: catalog) { try reread(plan.job, $0) }
         let complete = variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
-        return try await Blocking.run {
+        let resolved = try await Blocking.run {
             try complete.withRegions(
-                of: plan, others: { () throws(FarmError) in try inputsBesideList(of: plan.job) }, shownFrom: folder)
+                of: plan, others: { () throws(FarmError) in try inputsBesideList(of: plan.job) }, shownFrom: folder
+            ).withOwnPictures(of: plan, shownFrom: folder)
         }
+        let own = resolved.ownPicturePaths
+        guard !own.isEmpty else { return resolved }
+        let findings = try await findings(of: own.map { DigestTask.File(path: $0) }, plan.job)
+        var digests: [PathKey: String] = [:]
+        for (file, facts) in findings { digests[PathKey(file.path)] = facts?.digest.description }
+        return resolved.withOwnDigests(digests, of: plan, shownFrom: folder)
     }
 
     /// - Parameter hasOutputs: earlier runs published outputs. If there are no inputs now, they are lost, unless the request allows
@@ -482,10 +489,14 @@ package enum FilterPictures {
         return (whole, problem(at: whole))
     }
 
-    private static func problem(at path: String) -> String? {
+    /// What ``problem(at:)`` says of a path that leads to nothing.
+    static let missing = "no such file"
+
+    /// Why a file cannot be used. Nil if it can.
+    static func problem(at path: String) -> String? {
         var found = stat()
         guard stat(path, &found) == 0 else {
-            return [ENOENT, ENOTDIR].contains(errno) ? "no such file" : String(cString: strerror(errno)).lowercased()
+            return [ENOENT, ENOTDIR].contains(errno) ? missing : String(cString: strerror(errno)).lowercased()
         }
         if found.st_mode & S_IFMT == S_IFDIR { return "is a folder" }
         return access(path, R_OK) == 0 ? nil : "may not be read (\(String(cString: strerror(errno)).lowercased()))"
@@ -493,7 +504,7 @@ package enum FilterPictures {
 }
 
 extension JobPreparation {
-    /// The job with the digests of the pictures that its filters read. They are a part of its recipes.
+    /// The job with the digests of the files that it names: pictures of filters, and profiles. They are a part of its recipes.
     package func readingPictures(of job: JobSpec) async throws -> JobSpec {
         let digests = try await pictureDigests(job.picturePaths, job)
         return job.mappingPictures { PictureReference(path: $0.path, digest: digests[PathKey($0.path)]) }
@@ -509,7 +520,7 @@ extension JobPreparation {
                 let manifest = PathText.shown(job.manifestPath, from: folder)
                 throw FarmError(
                     .missingInput,
-                    "\(manifest): error: \(PathText.visible(path)): the file, which a filter reads, cannot be read\n"
+                    "\(manifest): error: \(PathText.visible(path)): the file, which the job needs, cannot be read\n"
                         + "   = name a file that this user may read")
             }
             digests[PathKey(path)] = found.digest.description

@@ -7,6 +7,7 @@ package import JobModel
 package import Manifests
 package import Planning
 package import Runs
+import SafeFiles
 package import Scheduling
 package import Settings
 import Synchronization
@@ -127,10 +128,16 @@ package struct ManifestFiles: Sendable {
     }
 
     private func read(_ bytes: [UInt8], _ path: String, more: [Override] = []) -> ReadResult {
-        JobReader.read(
+        var result = JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: folder)),
             catalog: catalog, overrides: overrides.map { Override($0) } + more,
             shared: settings.sharedParameters, inspect: FilterPictures.inspect)
+        for picture in result.pictures where picture.isTemplate {
+            let missing = PictureTemplate(path: picture.path).fixedFolder
+            guard !FileSystem.isFolder(missing) else { continue }
+            result.addMissing(folder: PathText.shown(missing, from: folder), of: picture)
+        }
+        return result
     }
 
     /// A function that reads a job's manifest again, with more overrides.
@@ -199,7 +206,7 @@ package struct WorkerChecks {
     package let failure: String?
 
     package init(_ results: [ReadResult], by worker: WorkerCommand) async {
-        let filters = Array(Set(results.flatMap(\.filters).map(\.invocation.withoutRegionFile)))
+        let filters = Array(Set(Self.known(results)))
         await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker, warnsOfIdle: true)
     }
 
@@ -209,14 +216,21 @@ package struct WorkerChecks {
         forRunOf results: [ReadResult], _ catalog: Catalog, by worker: WorkerCommand, decodesPictures: Bool = true
     ) async {
         let refusing = catalog.refusingFilters
-        let filters = Set(results.flatMap(\.filters).map(\.invocation.withoutRegionFile))
+        let filters = Set(Self.known(results))
             .filter { refusing.contains($0.filter) }
         let pictures = decodesPictures ? Self.pictures(results) : []
         await self.init(ExaminedChains(filters: Array(filters), pictures: pictures), worker, warnsOfIdle: false)
     }
 
+    /// The filters that a worker can make without an input.
+    private static func known(_ results: [ReadResult]) -> [FilterInvocation] {
+        results.flatMap(\.filters).map(\.invocation.withoutFilesOfInputs)
+    }
+
     private static func pictures(_ results: [ReadResult]) -> [ExaminedChains.Picture] {
-        Array(Set(results.flatMap { result in result.pictures.map { picture($0, of: result) } }))
+        Array(
+            Set(results.flatMap { result in result.pictures.filter { !$0.isTemplate }.map { picture($0, of: result) } })
+        )
     }
 
     private init(_ chains: ExaminedChains, _ worker: WorkerCommand, warnsOfIdle: Bool) async {
@@ -240,20 +254,20 @@ package struct WorkerChecks {
 
     private static func picture(_ mention: PictureMention, of result: ReadResult) -> ExaminedChains.Picture {
         // A manifest with errors has no limit. Other problems of its pictures are reported nevertheless.
-        ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max, isTable: mention.isTable)
+        ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max, kind: mention.kind)
     }
 
     /// Whether all filters of a chain change no pixel of any picture. False for an empty chain.
     package func changeNothing(_ chain: [FilterMention]) -> Bool {
         !chain.isEmpty
-            && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation.withoutRegionFile] == .changesNothing }
+            && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation.withoutFilesOfInputs] == .changesNothing }
     }
 
     /// The result, with problems of its filters and pictures.
     package func adding(to result: ReadResult) -> ReadResult {
         var examined = result
         for filter in result.filters {
-            switch filters[filter.invocation.withoutRegionFile] {
+            switch filters[filter.invocation.withoutFilesOfInputs] {
             case .changesNothing: if warnsOfIdle { examined.addIdle(filter) }
             case .impossible(let reason): examined.add(reason, of: filter)
             case .works, nil: break

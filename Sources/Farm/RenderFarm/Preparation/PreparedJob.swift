@@ -1,3 +1,4 @@
+import Catalogs
 package import Coordination
 package import JobModel
 package import JobStorage
@@ -179,9 +180,7 @@ package enum SharedOutputs {
             switch piece {
             case .literal(let text): text
             case .field(.job): job.name
-            case .field(.index(let digits)): "{index:\(digits)}"
-            case .field(.frame(let digits)): "{frame:\(digits)}"
-            case .field(let field): "{\(field)}"
+            case .field(let field): "{\(field.written)}"
             }
         }
         return PathText.normalized(text.joined(), in: job.folder)

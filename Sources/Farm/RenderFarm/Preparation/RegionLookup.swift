@@ -177,16 +177,7 @@ package struct RegionLookup: Sendable {
 
     /// The filters and outputs with the regions of one picture.
     func resolved(_ variant: FrameVariant, for input: InputFile) throws(FrameFailure) -> FrameVariant {
-        var outputs: [JobOutput] = []
-        for output in variant.outputs {
-            var output = output
-            output.chain = try resolved(output.chain, for: input)
-            output.animation = try output.animation.map { (filter) throws(FrameFailure) in
-                try resolved([filter], for: input)[0]
-            }
-            outputs.append(output)
-        }
-        return FrameVariant(chain: try resolved(variant.chain, for: input), outputs: outputs)
+        try variant.mapping { chain throws(FrameFailure) in try resolved(chain, for: input) }
     }
 
     private func regions(_ file: RegionFile, of input: InputFile) throws(FrameFailure) -> RegionSet {

@@ -53,7 +53,8 @@ package enum SandboxText {
     /// The jobs whose workers may do more than ``lines(of:_:node:)`` says. Nil if all of them may.
     package static func exception(from report: SandboxReport) -> String? {
         guard report.limitsCalls, report.files == .handedOver else { return nil }
-        return "note  sandbox: the workers of jobs with Deep Zoom outputs also create files in folders of their "
+        return
+            "note  sandbox: the workers of jobs with Deep Zoom or IIIF outputs also create files in folders of their "
             + "run, and read the folders of their outputs"
     }
 

@@ -30,7 +30,9 @@ public struct Farm: Sendable {
     package init(_ settings: Settings, plugins: PluginConditions? = nil, sandbox: SandboxMode? = nil) {
         self.settings = settings
         self.sandbox = sandbox ?? settings.sandbox.value
-        var environment = [SandboxMode.variable: self.sandbox.rawValue]
+        var environment = [
+            SandboxMode.variable: self.sandbox.rawValue, VideoProgramPath.variable: settings.ffmpeg.value,
+        ]
         let share = settings.memory.value / settings.workers.value
         environment["PENUMBRA_WORKER_MEMORY"] = String(share)
         // This thread may have another niceness than the process.
@@ -41,6 +43,8 @@ public struct Farm: Sendable {
             executable: settings.worker.value, environment: environment,
             inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
         worker.readable = settings.sandboxRead.value
+        worker.programs = ProgramConditions(
+            programs: settings.programs.value, readable: settings.sandboxRead.value)
         worker.limits =
             self.sandbox == .off
             ? nil

@@ -473,7 +473,7 @@ struct ClaimedJob {
 
     func tracker() -> OutputTracker {
         OutputTracker(
-            ledger: ledger, freshness: prepared.freshness, hasPictures: !prepared.job.picturePaths.isEmpty,
+            ledger: ledger, freshness: prepared.freshness, hasPictures: prepared.job.readsPictures,
             now: Int(currentTime() / 1_000_000_000))
     }
 }

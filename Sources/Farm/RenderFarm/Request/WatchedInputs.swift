@@ -50,7 +50,8 @@ package struct WatchedInputs: Sendable {
         let inputs = jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }
         let pictures = jobs.flatMap(\.picturePaths).map { PathText.folder(of: $0) }
         let regions = jobs.flatMap { job in job.allFilters.compactMap { $0.regionFile?.fixedFolder } }
-        let all = Set((inputs + pictures + regions).map(PathKey.init)).sorted().map(\.path)
+        let own = jobs.flatMap { $0.pictureTemplates.map(\.fixedFolder) }
+        let all = Set((inputs + pictures + own + regions).map(PathKey.init)).sorted().map(\.path)
         return all.filter { folder in !all.contains { PathNames.isBelow(folder, $0) } }
     }
 

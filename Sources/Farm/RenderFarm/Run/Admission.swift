@@ -25,7 +25,9 @@ struct Admission {
     mutating func admit(_ jobs: [JobSpec], _ stages: inout [JobStage]) async throws -> RunOutcome {
         try site.refuseMissingCluster()
         // The input and a scratch file, all outputs, and the pictures of filters.
-        let files = jobs.map { 2 + $0.outputs.count + $0.picturePaths.count }.max() ?? DescriptorLimit.perOrder
+        let files =
+            jobs.map { 2 + $0.outputs.count + $0.picturePaths.count + $0.pictureTemplates.count }.max()
+            ?? DescriptorLimit.perOrder
         try context.farm.secureDescriptors(jobs: jobs.count, filesPerOrder: files)
         await Blocking.run { [state = context.state] in RunFolder.sweep(state: state) }
         // From now on this machine knows which detached runs have ended.
@@ -484,7 +486,9 @@ package struct MissingDiskCheck {
             case .lost:
                 "is a disk not mounted? If the pictures were removed on purpose, \(option("--allow-gone")) continues without them"
             }
-        throw FarmError(.missingInput, "\(manifest(of: prepared.job)): error: \(words)\n   = \(remedy)", isLoss: true)
+        let place = FarmError.Place(
+            manifest: manifest(of: prepared.job), line: expected.line, message: words, remedy: remedy)
+        throw FarmError(.missingInput, at: place, isLoss: true)
     }
 
     private static func number(_ value: Double) -> String {

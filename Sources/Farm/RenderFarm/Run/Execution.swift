@@ -107,7 +107,9 @@ struct Execution {
                 counts: { recovered, concluded in
                     var counts = counts
                     counts.sandbox = recovered.sandbox(with: sandbox)
-                    counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
+                    // A new run has concluded nothing. The set of all frames is large.
+                    let others = concluded.isEmpty ? 0 : concluded.subtracting(prepared.workFrames).count
+                    counts.work = prepared.workCount + others
                     return counts
                 }, now: currentTime)
         }

@@ -120,10 +120,14 @@ extension RunNotice {
         package let reasons: [String]?
         /// The command that lists all of the paths, for a listener that shows only some; nil if there is none.
         package let all: String?
+        /// The place in a manifest that explains an error, with the parts of the message.
+        package let place: FarmError.Place?
 
         package init(
-            _ kind: Kind, _ message: String, paths: [String] = [], reasons: [String]? = nil, all: String? = nil
+            _ kind: Kind, _ message: String, paths: [String] = [], reasons: [String]? = nil, all: String? = nil,
+            place: FarmError.Place? = nil
         ) {
+            self.place = place
             self.all = all
             self.kind = kind
             self.message = message
@@ -139,7 +143,7 @@ extension RunNotice {
     /// - Parameter folder: the message shows paths as they are seen from this folder.
     package func text(from folder: String) -> Text {
         switch self {
-        case .failed(let error): return Text(.error, error.message)
+        case .failed(let error): return Text(.error, error.message, place: error.place)
         case .pluginUnusable(let problem): return Text(.warning, VisibleText.line(problem))
         case .sandboxIncomplete(let reasons):
             return Text(

@@ -3,40 +3,43 @@ package import Geometry
 package import Kernels
 package import Raster
 
-/// A filter that is one blur with the parameters of all area filters. It provides what blurs have in common as filters.
-package protocol BlurFilter: Filter {
+/// A filter that is one blur. It provides what blurs have in common as filters.
+package protocol BlurFilter: AreaFilter {
     associatedtype Kernel: Blur
     var kernel: Kernel { get }
-    var options: AreaOptions { get }
-    /// The growth on each side with `extent: expand`.
-    var growth: Halo { get }
 }
 
 extension BlurFilter {
-    package var growth: Halo { kernel.halo }
-    package var masking: MaskOptions? { options.masking }
-    package var edge: Edge { options.edge }
     package var halo: Halo { kernel.halo }
-
-    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
-
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        options.needed(for: output, in: input, halo: halo)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func runningForm(
         of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
     ) -> RunningForm? {
-        guard options.masking == nil, !input.isEmpty, !output.isEmpty, isRowLocal(in: input),
-            let kernel = kernel as? any RunningBlur
-        else { return nil }
-        // A mirrored border is read from the other side, at both ends of the picture.
-        let mirrored = edge == .mirror ? min(halo.top + halo.bottom, input.height) : 0
-        return kernel.runningForm(
-            of: RunningOutput(rect: output, layout: outputLayout(for: layout), format: format, light: options.light)
-        )?.holding(moreRows: mirrored)
+        guard !input.isEmpty, !output.isEmpty, isRowLocal(in: input), let kernel = kernel as? any RunningBlur else {
+            return nil
+        }
+        // A mirrored border is read from the other side: at the top of the picture, and later at its bottom.
+        let mirrored = edge == .mirror ? min(max(halo.top, halo.bottom), input.height) : 0
+        let output = RunningOutput(
+            rect: output, layout: outputLayout(for: layout), format: format, light: options.light)
+        if let mask = options.mask(in: input) {
+            return kernel.runningForm(of: output, within: mask, in: input, moreRows: mirrored) {
+                part(of: $0, in: input)
+            }
+        }
+        return kernel.runningForm(of: output)?.holding(moreRows: mirrored)
+    }
+
+    /// The input of an area that the filter changes.
+    private func part(of area: PixelRect, in input: PixelRect) -> RunningPart {
+        let map = SourceMap(needed: area.expanded(by: halo), input: input, edge: edge)
+        func extent(_ map: AxisMap) -> Range<Int> {
+            (map.intervals.first?.lowerBound ?? 0)..<(map.intervals.last?.upperBound ?? 0)
+        }
+        let extent = PixelRect(columns: extent(map.columns), rows: extent(map.rows))
+        return RunningPart(
+            area: area, extent: extent, columns: map.columns.table { $0 - extent.x },
+            rows: map.rows.table { $0 - extent.y })
     }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {

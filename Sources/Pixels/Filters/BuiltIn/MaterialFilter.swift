@@ -5,9 +5,9 @@ package import Raster
 
 /// `material`: frosted glass in one of the styles of Apple's sample UIImage+ImageEffects (2013), over the whole picture or a
 /// part of it.
-package struct MaterialFilter: Filter {
+package struct MaterialFilter: AreaFilter {
     private let kernel: Material
-    private let options: AreaOptions
+    package let options: AreaOptions
 
     private init(_ arguments: FilterArguments) throws {
         options = try AreaOptions(arguments)
@@ -51,17 +51,9 @@ package struct MaterialFilter: Filter {
         make: { try MaterialFilter($0) })
 
     package var isIdentity: Bool { false }
-    package var masking: MaskOptions? { options.masking }
-    package var edge: Edge { options.edge }
     package var halo: Halo { kernel.halo }
 
     package func extent(of input: PixelRect) -> PixelRect { input }
-
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        options.needed(for: output, in: input, halo: halo)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.cost(layout, format, fixedPoint: 12, floating: 12)

@@ -6,11 +6,11 @@ package import Raster
 /// `spin`: a blur along arcs around a centre; see ``Spin``.
 ///
 /// `extent: expand` grows to the bounding box of the picture's arcs.
-package struct SpinFilter: Filter {
+package struct SpinFilter: AreaFilter {
     private let angle: Double
     private let x: Length
     private let y: Length
-    private let options: AreaOptions
+    package let options: AreaOptions
 
     private init(_ arguments: FilterArguments) throws {
         angle = try arguments.number("angle")
@@ -31,8 +31,6 @@ package struct SpinFilter: Filter {
         make: { try SpinFilter($0) })
 
     package var isIdentity: Bool { angle == 0 }
-    package var masking: MaskOptions? { options.masking }
-    package var edge: Edge { options.edge }
     /// The halo without a picture. ``halo(in:)`` returns the real one.
     package var halo: Halo { .none }
     package var isEven: Bool { false }
@@ -51,8 +49,6 @@ package struct SpinFilter: Filter {
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         options.needed(for: output, in: input) { kernel(input).needed(for: $0) }
     }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.sweepCost(layout, encoded: 70)

@@ -4,13 +4,14 @@ package import Geometry
 import Kernels
 package import Raster
 
-/// `variable`: a Gaussian whose radius varies across the picture, according to a mask or a gradient.
+/// `variable`: a Gaussian whose radius varies across the picture, according to a mask or a gradient. What stays sharp does not
+/// get into the blur around it.
 ///
 /// `extent: expand` grows by ⌈3·radius⌉ on each side.
-package struct VariableFilter: Filter {
+package struct VariableFilter: AreaFilter {
     private let radius: Double
     private let strength: Strength
-    private let options: AreaOptions
+    package let options: AreaOptions
     /// The halo of the widest possible blur.
     package let halo: Halo
     package var isIdentity: Bool { radius == 0 }
@@ -57,7 +58,7 @@ package struct VariableFilter: Filter {
                 ParameterDescriptor(
                     "mask", .picture,
                     summary:
-                        "Names a picture that Penumbra spreads over the input. White gets the full radius, black stays sharp"
+                        "Names a picture that Penumbra spreads over the input. White gets the full radius. Black stays sharp, and does not get into the blur"
                 ),
             ] + gradient + [AreaOptions.edge, AreaOptions.extent, AreaOptions.light]
                 + MaskOptions.parametersWithoutMask,
@@ -90,12 +91,9 @@ package struct VariableFilter: Filter {
             summary: "Sets the distance over which the radius grows to its full value"),
     ]
 
-    package var masking: MaskOptions? { options.masking }
-    package var edge: Edge { options.edge }
-
-    package func extent(of input: PixelRect) -> PixelRect {
+    package var growth: Halo {
         let growth = Int((3 * radius).rounded(.up))
-        return options.extent(of: input, growth: Halo(horizontal: growth, vertical: growth))
+        return Halo(horizontal: growth, vertical: growth)
     }
 
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
@@ -103,16 +101,16 @@ package struct VariableFilter: Filter {
         return options.needed(for: output, in: input, halo: kernel(in: input).halo(around: changed, in: input))
     }
 
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
-
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.cost(layout, format, fixedPoint: 15, floating: 40)
     }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        // Beyond a transparent edge the strengths go on as they do for pixels of an expanded picture.
+        let places = StrengthPlaces(of: source.pixels, in: source.extent) { edge.resolve($0, in: $1) ?? $0 }
         kernel(in: source.extent).render(
-            source.pixels, extent: source.extent, light: options.light, within: options.mask(in: source.extent),
-            into: &destination)
+            source.pixels, extent: source.extent, places: places, light: options.light,
+            within: options.mask(in: source.extent), into: &destination)
     }
 
     private func kernel(in input: PixelRect) -> Variable { Variable(radius: radius, map: map(in: input)) }

@@ -7,11 +7,11 @@ package import Raster
 ///
 /// It has no `extent`: the paths of a picture have no bound as the amount approaches 100 %. With negative amounts they stay
 /// inside the picture.
-package struct ZoomFilter: Filter {
+package struct ZoomFilter: AreaFilter {
     private let amount: Double
     private let x: Length
     private let y: Length
-    private let options: AreaOptions
+    package let options: AreaOptions
 
     private init(_ arguments: FilterArguments) throws {
         amount = try arguments.number("amount") / 100
@@ -34,8 +34,6 @@ package struct ZoomFilter: Filter {
         make: { try ZoomFilter($0) })
 
     package var isIdentity: Bool { amount == 0 }
-    package var masking: MaskOptions? { options.masking }
-    package var edge: Edge { options.edge }
     /// The halo without a picture. ``halo(in:)`` returns the real one.
     package var halo: Halo { .none }
     package var isEven: Bool { false }
@@ -56,8 +54,6 @@ package struct ZoomFilter: Filter {
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         options.needed(for: output, in: input) { kernel(input).needed(for: $0) }
     }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.sweepCost(layout, encoded: 190)

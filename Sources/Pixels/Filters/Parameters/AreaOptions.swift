@@ -37,11 +37,15 @@ package struct AreaOptions: Hashable, Sendable {
             "Chooses the size of the output. 'crop' keeps the size of the input, and 'expand' adds the "
             + "reach of the filter on each side")
 
-    package static let light = ParameterDescriptor(
-        "light", .choice(Light.allCases.map(\.rawValue)), fallback: .word("encoded"),
-        summary:
-            "Chooses what is filtered. 'encoded' means the stored values, and 'linear' means linear "
-            + "light")
+    package static let light = light(fallback: .encoded)
+
+    package static func light(fallback: Light) -> ParameterDescriptor {
+        ParameterDescriptor(
+            "light", .choice(Light.allCases.map(\.rawValue)), fallback: .word(fallback.rawValue),
+            summary:
+                "Chooses what is filtered. 'encoded' means the stored values, and 'linear' means linear "
+                + "light")
+    }
 
     package static let rules = rules(with: MaskOptions.parameters)
 
@@ -86,6 +90,27 @@ extension AreaOptions {
 
     /// Where the filter applies, in coordinates.
     package func mask(in input: PixelRect) -> Mask? { masking?.mask(in: input) }
+}
+
+/// A filter with the parameters of all area filters, which decide its geometry.
+package protocol AreaFilter: Filter {
+    var options: AreaOptions { get }
+    /// The growth on each side with `extent: expand`.
+    var growth: Halo { get }
+}
+
+extension AreaFilter {
+    package var growth: Halo { halo }
+    package var masking: MaskOptions? { options.masking }
+    package var edge: Edge { options.edge }
+
+    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        options.needed(for: output, in: input, halo: halo)
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 }
 
 extension RoundedRect {

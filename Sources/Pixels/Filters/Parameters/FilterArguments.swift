@@ -8,10 +8,13 @@ package struct FilterArguments: Sendable {
     private let filter: String
     private let values: [String: ParameterValue]
     private let pictures: PictureSource
+    /// Runs the program of a command.
+    let programs: ProgramSource
 
     /// Adds the values that rules imply, then the descriptor's fallbacks. Throws ``FilterError``.
     package init(
-        _ given: [String: ParameterValue], descriptor: FilterDescriptor, pictures: PictureSource = .none
+        _ given: [String: ParameterValue], descriptor: FilterDescriptor, pictures: PictureSource = .none,
+        programs: ProgramSource = .none
     ) throws(FilterError) {
         let check = ArgumentCheck(descriptor)
         for (name, value) in given.sorted(by: { $0.key < $1.key }) { try check.check(value, of: name) }
@@ -19,6 +22,7 @@ package struct FilterArguments: Sendable {
         values = complete.merging(descriptor.fallbacks(beside: given)) { value, _ in value }
         filter = descriptor.name
         self.pictures = pictures
+        self.programs = programs
     }
 
     package func number(_ name: String) throws(FilterError) -> Double {
@@ -85,6 +89,11 @@ package struct FilterArguments: Sendable {
         return value
     }
 
+    package func command(_ name: String) throws(FilterError) -> ProgramCommand {
+        guard case .command(let value) = values[name] else { throw unexpected(values[name], name, "a command") }
+        return value
+    }
+
     package func color(_ name: String) throws(FilterError) -> BackgroundColor {
         guard case .color(let red, let green, let blue, let alpha) = values[name] else {
             throw unexpected(values[name], name, "a colour")
@@ -101,6 +110,11 @@ package struct FilterArguments: Sendable {
         }
     }
 
+    /// Whether the picture belongs to this input alone.
+    func isOwnPicture(_ name: String) -> Bool {
+        if case .picture(let reference)? = values[name] { reference.isOwn } else { false }
+    }
+
     /// Throws the errors of the picture source.
     package func layer(_ name: String) throws -> Layer {
         guard case .picture(let reference) = values[name] else {
@@ -115,6 +129,19 @@ package struct FilterArguments: Sendable {
             throw unexpected(values[name], name, "the path of a .cube file")
         }
         return try pictures.table(reference, "'\(name)' of \(filter)")
+    }
+
+    /// Throws the errors of the picture source.
+    package func typeface(_ name: String) throws -> Typeface {
+        guard case .picture(let reference) = values[name] else {
+            throw unexpected(values[name], name, "the path of a font")
+        }
+        return try pictures.font(reference, "'\(name)' of \(filter)")
+    }
+
+    package func template(_ name: String) throws(FilterError) -> TextTemplate {
+        guard case .template(let value) = values[name] else { throw unexpected(values[name], name, "text") }
+        return value
     }
 
     /// Nil when the parameter is absent.
@@ -190,6 +217,9 @@ struct ArgumentCheck {
             try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
         case (.regions, .regions(let set)):
             for region in set.regions { try check(region, name) }
+            let corners = set.outlines.reduce(0) { $0 + $1.corners }
+            try check(Double(corners), name, 0, Double(RegionOutline.mostCorners))
+            for outline in set.outlines { try check(outline, name) }
             if let size = set.size {
                 try check(Double(min(size.width, size.height)), name, 1, 1e9)
                 try check(Double(max(size.width, size.height)), name, 1, 1e9)
@@ -207,8 +237,9 @@ struct ArgumentCheck {
             for range in ranges {
                 try check(numbers[range.name] ?? .nan, "\(name).\(range.name)", range.minimum, range.maximum)
             }
-        case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture),
-            (.table, .picture), (.layer, .picture):
+        case (.boolean, .boolean), (.text, .text), (.address, .text), (.color, .color), (.size, .size),
+            (.picture, .picture), (.table, .picture), (.layer, .picture), (.font, .picture), (.template, .template),
+            (.command, .command):
             break
         default:
             throw error(.wrongKind(parameter: name, expected: Self.words(for: parameter.kind)))
@@ -224,6 +255,16 @@ struct ArgumentCheck {
     private func check(_ region: Region, _ name: String) throws(FilterError) {
         for length in [region.x, region.y] { try check(length.amount, name, -1e9, 1e9) }
         for length in [region.width, region.height, region.cornerRadius] { try check(length.amount, name, 0, 1e9) }
+    }
+
+    private func check(_ outline: RegionOutline, _ name: String) throws(FilterError) {
+        try check(outline.grow, name, 0, 1e9)
+        for ring in outline.rings {
+            guard ring.count.isMultiple(of: 2) else {
+                throw error(.wrongKind(parameter: name, expected: Self.words(for: .regions)))
+            }
+            for place in ring { try check(place, name, -1e9, 1e9) }
+        }
     }
 
     /// The values, with those that a rule implies. Throws an error if a value violates a rule.
@@ -261,7 +302,7 @@ struct ArgumentCheck {
                     let high = (given[other] ?? fallbacks[other])?.number, low >= high
                 else { continue }
                 throw error(.outOfRange(parameter: parameter, value: low, minimum: -.infinity, maximum: high))
-            case .implies, .excludes, .needs:
+            case .implies, .excludes, .needs, .idleAtMultiples:
                 break
             }
         }
@@ -283,13 +324,16 @@ struct ArgumentCheck {
         case .size: "a size"
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .boolean: "true or false"
-        case .text: "text"
+        case .text, .template: "text"
+        case .address: "an address"
         case .regions: "{x, y, width, height, corner_radius}, or a list of them"
         case .path: "a list of at least two places {x, y}"
         case .numbers(let ranges): "{" + ranges.map(\.name).joined(separator: ", ") + "}"
         case .color: "a colour"
         case .picture, .layer: "a picture's path"
         case .table: "the path of a .cube file"
+        case .command: "a program and its arguments"
+        case .font: "the path of a font"
         }
     }
 }

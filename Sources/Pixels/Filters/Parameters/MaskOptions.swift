@@ -8,6 +8,8 @@ package struct MaskOptions: Hashable, Sendable {
     /// Nil for the whole picture. Without any region, the filter changes nothing.
     private let regions: RegionSet?
     private let picture: GrayPicture?
+    /// Whether each input has a picture of its own. It may be black: then the input has nothing to change.
+    private let isOwnPicture: Bool
     /// Where the corner of the picture lies. Nil if it is spread over the input.
     private let place: Point?
     private let isInverted: Bool
@@ -23,6 +25,7 @@ package struct MaskOptions: Hashable, Sendable {
         func isTaken(_ parameter: ParameterDescriptor) -> Bool { names.contains(parameter.name) }
         regions = isTaken(Self.within) ? try arguments.regions(Self.within.name) : nil
         picture = isTaken(Self.mask) ? try arguments.picture(Self.mask.name) : nil
+        isOwnPicture = arguments.isOwnPicture(Self.mask.name)
         if isTaken(Self.maskX), arguments.has(Self.maskX.name) || arguments.has(Self.maskY.name) {
             place = Point(
                 x: try arguments.optionalLength(Self.maskX.name) ?? .pixels(0),
@@ -45,6 +48,10 @@ package struct MaskOptions: Hashable, Sendable {
         case blackMask
         /// The mask is black over a region.
         case blackRegion
+        /// The mask of this input lies outside of it.
+        case maskOutside
+        /// The mask of this input has this size, which is that of the input after a quarter turn.
+        case turnedMask(PictureSize)
     }
 
     /// Nil if the regions and the mask fit the input. It looks at the pixels of the mask.
@@ -53,20 +60,32 @@ package struct MaskOptions: Hashable, Sendable {
         if let regions, let shapes {
             if regions.isOfOtherShape(than: input), let size = regions.size { return .otherShape(size) }
             if shapes.contains(where: { $0.bounds(in: input).isEmpty }) { return .regionOutside }
+            if regions.areas(in: input).contains(where: { $0.bounds(in: input).isEmpty }) { return .regionOutside }
         }
-        guard let picture, !isInverted else { return nil }
+        guard let picture else { return nil }
         let placed = placed(picture, in: input)
+        if isOwnPicture {
+            if !placed.lies(on: input) { return .maskOutside }
+            let size = PictureSize(width: picture.width, height: picture.height)
+            let isTurned = place == nil && size.isTurned(from: PictureSize(width: input.width, height: input.height))
+            return isTurned ? .turnedMask(size) : nil
+        }
+        guard !isInverted else { return nil }
         if placed.bounds(in: input).isEmpty { return .blackMask }
-        return shapes?.contains { placed.bounds(in: $0.bounds(in: input)).isEmpty } == true ? .blackRegion : nil
+        let parts =
+            (shapes ?? []).map { $0.bounds(in: input) }
+            + (regions?.areas(in: input) ?? []).map { $0.bounds(in: input) }
+        return parts.contains { placed.bounds(in: $0).isEmpty } ? .blackRegion : nil
     }
 
     /// Whether there is nothing to change: a list of regions is empty.
-    package var isIdle: Bool { regions?.regions.isEmpty == true && !isInverted }
+    package var isIdle: Bool { regions?.count == 0 && !isInverted }
 
     /// How much of each pixel changes.
     package func mask(in input: PixelRect) -> Mask {
         Mask(
-            regions: regions?.placed(in: input), picture: picture.map { placed($0, in: input) },
+            regions: regions?.placed(in: input), outlines: regions?.areas(in: input) ?? [],
+            picture: picture.map { placed($0, in: input) },
             isInverted: isInverted, feather: feather)
     }
 
@@ -95,11 +114,45 @@ extension MaskOptions? {
     }
 }
 
+extension PictureSize {
+    /// Whether a picture of this size fits the other one after a quarter turn alone. The sides may be rounded to whole pixels.
+    fileprivate func isTurned(from other: PictureSize) -> Bool {
+        func fits(_ width: Int, _ height: Int) -> Bool {
+            let difference = Double(width) * Double(other.height) - Double(height) * Double(other.width)
+            return difference.magnitude <= Double(2 * max(width, height, other.width, other.height))
+        }
+        return fits(height, width) && !fits(width, height)
+    }
+}
+
 extension RegionSet {
-    /// The regions as shapes, in coordinates.
+    /// How many pixels of the input a pixel of the picture has in which the regions were found.
+    private func scale(to input: PixelRect) -> (x: Double, y: Double) {
+        guard let size else { return (1, 1) }
+        return (Double(input.width) / Double(size.width), Double(input.height) / Double(size.height))
+    }
+
+    /// The outlines, in coordinates.
+    fileprivate func areas(in input: PixelRect) -> [OutlineArea] {
+        guard !outlines.isEmpty else { return [] }
+        let scale = scale(to: input)
+        return outlines.map { outline in
+            var steps: [Outline.Step] = []
+            for ring in outline.rings {
+                for index in stride(from: 0, to: ring.count - 1, by: 2) {
+                    let corner = Outline.Point(
+                        Double(input.x) + ring[index] * scale.x, Double(input.y) + ring[index + 1] * scale.y)
+                    steps.append(index == 0 ? .move(corner) : .line(corner))
+                }
+            }
+            return OutlineArea(Outline(steps), reach: outline.grow * max(scale.x, scale.y), input: input)
+        }
+    }
+
+    /// The rectangles as shapes, in coordinates.
     fileprivate func placed(in input: PixelRect) -> [RoundedRect] {
-        guard let size else { return regions.map { RoundedRect($0, in: input) } }
-        let scale = (x: Double(input.width) / Double(size.width), y: Double(input.height) / Double(size.height))
+        guard size != nil else { return regions.map { RoundedRect($0, in: input) } }
+        let scale = scale(to: input)
         return regions.map { region in
             RoundedRect(
                 Region(
@@ -138,7 +191,7 @@ extension MaskOptions {
     private static let mask = ParameterDescriptor(
         "mask", .picture,
         summary:
-            "Names a picture that limits the filter. It applies fully where that picture is white, and not at all where it is black"
+            "Names a picture that limits the filter, or with {stem} one for each picture. It applies fully where that picture is white, and not at all where it is black"
     )
 
     private static let maskX = ParameterDescriptor(

@@ -6,8 +6,6 @@ import Synchronization
 
 /// The source of the pictures that parameters of filters name. Filters do not open files themselves.
 package struct PictureSource: Sendable {
-    let table: Open<ColorCube>
-
     /// - Parameters:
     ///   - purpose: the use of the picture for messages: `'mask' of variable`.
     package typealias Open<Picture> = @Sendable (_ reference: PictureReference, _ purpose: String) throws -> Picture
@@ -15,14 +13,18 @@ package struct PictureSource: Sendable {
     let picture: Open<GrayPicture>
     /// Opens a picture in sRGB, or a gray one. Its rectangle begins at 0, 0.
     let layer: Open<Layer>
+    let table: Open<ColorCube>
+    let font: Open<Typeface>
 
     package init(
         picture: @escaping Open<GrayPicture>, layer: @escaping Open<Layer>,
-        table: @escaping Open<ColorCube> = { throw FilterError.unreadable($0, $1) }
+        table: @escaping Open<ColorCube> = { throw FilterError.unreadable($0, $1) },
+        font: @escaping Open<Typeface> = { throw FilterError.unreadable($0, $1) }
     ) {
         self.picture = picture
         self.layer = layer
         self.table = table
+        self.font = font
     }
 
     /// The source for chains that name no pictures.

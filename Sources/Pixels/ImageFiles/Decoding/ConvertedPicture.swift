@@ -14,8 +14,13 @@ struct ConvertedPicture: ~Copyable {
     let orientation: Orientation
     /// The contents of the file that the picture does not keep.
     let losses: [DecodingLoss]
+    /// The conversion that the rows still need. Nil for all pictures but those in HDR.
+    let hdr: HDRDecoding?
 
-    init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeatureError) {
+    /// - Parameter keepsCMYK: whether CMYK is not converted to sRGB. Filters cannot use it.
+    init(
+        _ stored: borrowing StoredPicture, policy: ColorPolicy, keepsCMYK: Bool = false, hdr: HDRPolicy = .refuse
+    ) throws(UnsupportedFeatureError) {
         var metadata = ImageMetadata(of: stored.image)
         if let directories = stored.directories {
             try directories.checkFirstPage()
@@ -25,22 +30,44 @@ struct ConvertedPicture: ~Copyable {
         metadata.resolution = metadata.resolution ?? found?.resolution
         let color = try StoredColor(stored.image)
         let picture = LoadedPicture(page: stored.page, pages: stored.pages, hasProfile: metadata.icc != nil)
-        let stated = try stored.format.statedColor(in: stored.file, of: picture)
-        if let stated, !picture.hasProfile || stated.outranksProfile {
-            metadata.icc = stated.profile(isGray: color.space == .gray).map(Blob.init)
-        }
+        var stated = try stored.format.statedColor(in: stored.file, of: picture)
+        if picture.hasProfile, stated?.outranksProfile != true { stated = nil }
+        if let stated { metadata.icc = stated.profile(isGray: color.space == .gray).map(Blob.init) }
+        let decoding = try Self.decoding(stated, color, stored, policy, hdr)
+        // What the decoder has converted to sRGB has no profile.
+        if decoding != nil, policy == .srgb { metadata.icc = nil }
         // The conversion reads the profile from the image.
         let profiled = try Self.profiled(stored.image, metadata.icc)
-        let plan = try ColorPlan(color, profile: metadata.icc.flatMap { ICCProfile($0.bytes) }, policy: policy)
+        let plan = try ColorPlan(
+            color, profile: metadata.icc.flatMap { ICCProfile($0.bytes) }, policy: policy, keepsCMYK: keepsCMYK)
         if plan != .keep(profile: true) { metadata.icc = nil }
-        metadata.isConverted = plan.converts
+        metadata.isConverted = plan.converts || decoding != nil || stored.isDeveloped
         let image = try Self.convert(profiled, color, plan)
-        shape = try Self.shape(of: image, color, frames: stored.frames)
+        shape = try Self.shape(of: image, color, plan, frames: stored.frames)
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
         losses = Self.losses(stored, color)
         orientation = found?.orientation ?? stored.orientation
+        self.hdr = decoding
         self.image = image
         self.metadata = metadata
+    }
+
+    /// The conversion of HDR samples. Nil for a picture in another range.
+    private static func decoding(
+        _ stated: StatedColor?, _ color: StoredColor, _ stored: borrowing StoredPicture, _ policy: ColorPolicy,
+        _ hdr: HDRPolicy
+    ) throws(UnsupportedFeatureError) -> HDRDecoding? {
+        guard let stated, let curve = stated.hdr else { return nil }
+        switch hdr {
+        case .refuse: throw .hdr(curve)
+        case .askForToneMap(let lack): throw .hdr(curve, remedy: lack.remedy)
+        case .convert: break
+        }
+        guard color.space == .gray || color.space == .rgb, color.sampleFormat == .u8 || color.sampleFormat == .u16,
+            let full = stored.fullIntensity,
+            let decoding = stated.decoding(to: policy, isGray: color.space == .gray, full: full)
+        else { throw .hdr(curve) }
+        return decoding
     }
 
     private static func losses(_ stored: borrowing StoredPicture, _ color: StoredColor) -> [DecodingLoss] {
@@ -94,12 +121,13 @@ struct ConvertedPicture: ~Copyable {
     }
 
     private static func shape(
-        of image: borrowing VipsImageReference, _ color: StoredColor, frames: Int
+        of image: borrowing VipsImageReference, _ color: StoredColor, _ plan: ColorPlan, frames: Int
     ) throws(UnsupportedFeatureError) -> ImageShape {
         let layout: PixelLayout =
             switch (color.space, color.hasAlpha) {
             case (.gray, false): .gray
             case (.gray, true): .grayAlpha
+            case (.cmyk, _) where !plan.converts: .cmyk
             case (_, false): .rgb
             case (_, true): .rgba
             }
@@ -146,8 +174,12 @@ enum ColorPlan: Hashable {
         }
     }
 
-    init(_ color: StoredColor, profile: ICCProfile?, policy: ColorPolicy) throws(UnsupportedFeatureError) {
+    init(
+        _ color: StoredColor, profile: ICCProfile?, policy: ColorPolicy, keepsCMYK: Bool
+    ) throws(UnsupportedFeatureError) {
         switch color.space {
+        case .cmyk where keepsCMYK:
+            self = .keep(profile: profile?.fits(.cmyk) ?? false)
         case .cmyk:
             guard color.sampleFormat != .f32 else { throw UnsupportedFeatureError("floating-point CMYK samples") }
             self = .throughProfile(fallback: "cmyk")

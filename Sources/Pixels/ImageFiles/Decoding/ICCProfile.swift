@@ -33,7 +33,17 @@ struct ICCProfile: Hashable {
     }
 
     /// Whether the profile is valid for pixels of this layout.
-    func fits(_ layout: PixelLayout) -> Bool { space == (layout.removingAlpha == .gray ? "GRAY" : "RGB") }
+    func fits(_ layout: PixelLayout) -> Bool { colors == layout.removingAlpha }
+
+    /// The colours of its pixels. Nil for others than pictures have.
+    var colors: PixelLayout? {
+        switch space {
+        case "RGB": .rgb
+        case "GRAY": .gray
+        case "CMYK": .cmyk
+        default: nil
+        }
+    }
 }
 
 extension TransferCurve {
@@ -134,9 +144,9 @@ struct ICCData: Hashable {
 /// libvips converts 16 bits through tables of 33 points a side. Their error is up to 15 of 255 in dark, saturated colours.
 /// This type computes the conversion by its definition.
 struct MatrixProfile: Hashable {
-    private let curves: [ToneCurve]
+    let curves: [ToneCurve]
     /// The X, Y and Z under D50 of red, green and blue.
-    private let primaries: [[Double]]
+    let primaries: [[Double]]
 
     /// Returns nil for profiles with more than that: tables take precedence in a profile that has both.
     init?(_ bytes: [UInt8]) {

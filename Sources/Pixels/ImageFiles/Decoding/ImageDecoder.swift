@@ -12,6 +12,8 @@ package import Raster
 /// - Colour: gray and RGB keep their space and profile. CMYK (through its profile, or else libvips' generic one), Lab and
 ///   palettes become sRGB. With ``ColorPolicy/srgb``, gray and RGB with a valid profile are converted to sRGB, too. Converted
 ///   pixels have no profile, because readers treat untagged pixels as sRGB.
+/// - HDR: PQ and HLG, as PNG, AVIF and HEIC state them, become floats with the curve of sRGB, if they are asked for. Light that is
+///   brighter than the reference white has values above 1. With ``ColorPolicy/srgb``, the primaries are converted, too.
 /// - Samples: 1 to 8 bits become u8, 16 bits u16. Floats do not change. Other formats are refused.
 /// - Pages: of a file with several pages one is read, or every frame of an animation; see ``PageChoice``.
 /// - Damage is an error. It never results in gray rows.
@@ -24,6 +26,7 @@ package final class ImageDecoder {
     package private(set) lazy var curve = TransferCurve(profile: metadata.icc?.bytes)
     /// The requested colours.
     package let color: ColorPolicy
+    private let keepsCMYK: Bool
     let pages: PageChoice
     package let file: InputFile
     /// The shape of the picture in the file, which may not be upright.
@@ -33,11 +36,19 @@ package final class ImageDecoder {
     let formatTitle: String
     /// Nil if the file contains pixels.
     let drawing: DrawingTime.Drawing?
+    /// Gives the rows of a picture that Penumbra decodes itself.
+    let feed: RowFeed?
+    /// Nil for anything else than a clip.
+    package let clip: Clip?
     let orientation: Orientation
     let limits: DecodeLimits
     private let opener: FileOpener
     /// Whether samples are linear light premultiplied by alpha.
     let isLinear: Bool
+    /// The conversion of HDR samples. Nil for other pictures.
+    private let hdr: HDRDecoding?
+    /// Whether the picture is in HDR, and needs floats.
+    package var isHDR: Bool { hdr != nil }
     /// The source of the pixels, until they are read.
     private var image: VipsImageReference?
 
@@ -45,43 +56,61 @@ package final class ImageDecoder {
     ///
     /// - Parameter name: the file's name for messages; nil for its path.
     /// - Parameter opener: opens the file, and has the scratch file for a large picture that is turned.
+    /// - Parameter keepsCMYK: whether CMYK is delivered as it is in the file, which no filter can use.
     /// - Parameter shrink: 2, 4 or 8 for a picture of that fraction of its width and height, rounded up, if the format's
-    ///   decoder supports it (see ``ImageHeader/canShrink``).
+    ///   decoder supports it (see ``ImageHeader/largestShrink``).
+    /// - Parameter dpi: how finely a drawing is drawn, in pixels for each inch. Nil for 72.
     /// - Parameter samples: the delivered samples; nil for those of the file. Floats that become integers are clamped to 0–1.
+    /// - Parameter hdr: whether pictures in HDR are converted, which needs floats.
+    /// - Parameter clips: decodes clips. Nil if only pictures are read.
     package init(
         path: String, name: String? = nil, openedBy opener: FileOpener = FileOpener(), limits: DecodeLimits,
-        color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first, samples: SampleFormat? = nil
+        color: ColorPolicy, keepsCMYK: Bool = false, shrink: Int = 1, pages: PageChoice = .first,
+        samples: SampleFormat? = nil, dpi: Int? = nil, hdr: HDRPolicy = .refuse, clips: (any ClipProgram)? = nil
     ) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
         self.opener = opener
-        let stored = try StoredPicture(path: path, name: name, openedBy: opener, shrink: shrink, pages: pages)
+        let stored = try StoredPicture(
+            path: path, name: name, openedBy: opener, shrink: shrink, pages: pages, dpi: dpi, clips: clips)
         try stored.checkSize(maxPixels: limits.maxPixels)
-        let picture = try Self.convert(stored, color)
+        let picture = try Self.convert(stored, color, keepsCMYK: keepsCMYK, hdr: hdr)
+        if picture.hdr != nil, let samples, samples != .f32 {
+            throw ImageFileError(
+                path: stored.file.path,
+                .unsupported(
+                    format: stored.format.title, feature: "HDR colours and a 'precision' of integers",
+                    remedy: "leave 'precision' out, or write 'precision: float'"))
+        }
         metadata = picture.metadata
+        self.hdr = picture.hdr
         self.color = color
+        self.keepsCMYK = keepsCMYK
         self.pages = pages
         file = stored.file
         formatTitle = stored.format.title
         drawing = stored.drawing
+        feed = stored.feed
+        clip = stored.clip
         orientation = picture.orientation
         self.limits = limits
         isLinear = stored.format.loader.traits.contains(.linearPremultiplied)
         shape = picture.shape.turned(by: orientation)
         header = ImageHeader(
-            formatName: stored.format.descriptor.name, shape: shape.with(samples ?? shape.sampleFormat),
+            formatName: stored.format.descriptor.name,
+            shape: shape.with(samples ?? (picture.hdr == nil ? shape.sampleFormat : .f32)),
             storedSamples: shape.sampleFormat, orientation: orientation.rawValue, pages: stored.pages,
             frames: stored.frames,
             hasProfile: picture.metadata.icc != nil, losses: picture.losses,
-            isHeldWhole: stored.isHeldWhole, canShrink: stored.format.shrinking(by: 2) != nil)
+            isHeldWhole: stored.isHeldWhole, heldBytes: stored.heldBytes, largestShrink: stored.largestShrink)
         storedShape = picture.shape
         image = picture.takeImage()
     }
 
     static func convert(
-        _ stored: borrowing StoredPicture, _ color: ColorPolicy
+        _ stored: borrowing StoredPicture, _ color: ColorPolicy, keepsCMYK: Bool, hdr: HDRPolicy = .refuse
     ) throws(ImageFileError) -> ConvertedPicture {
         do throws(UnsupportedFeatureError) {
-            return try ConvertedPicture(stored, policy: color)
+            return try ConvertedPicture(stored, policy: color, keepsCMYK: keepsCMYK, hdr: hdr)
         } catch {
             throw ImageFileError(
                 path: stored.file.path,
@@ -93,6 +122,34 @@ package final class ImageDecoder {
     func takeImage() -> VipsImageReference {
         guard let image = image.take() else { preconditionFailure("a decoder reads its rows once") }
         return image
+    }
+}
+
+/// What a decoder does with a picture in HDR: with PQ or HLG, as PNG, AVIF and HEIC state them.
+package enum HDRPolicy: Hashable, Sendable {
+    case refuse
+    /// It is refused with the advice to map its tones.
+    case askForToneMap(Lack)
+    /// It becomes floats with values above 1. Filters have to bring them into the range of a display.
+    case convert
+
+    /// The reason why the filters do not bring all light into the range of a display.
+    package enum Lack: Hashable, Sendable {
+        /// No filter maps tones.
+        case noFilter
+        /// The filters of some outputs do not.
+        case someOutputs
+        /// The filter is limited to a part of the picture.
+        case partOfPicture
+
+        var remedy: String {
+            switch self {
+            case .noFilter: "add the filter 'tone-map' for the whole picture, with which it does"
+            case .someOutputs: "add the filter 'tone-map' to every output, or write it under the filters of all of them"
+            case .partOfPicture:
+                "its 'tone-map' is limited by 'within' or 'mask'; leave them out, so that it maps the whole picture"
+            }
+        }
     }
 }
 
@@ -218,7 +275,8 @@ extension ImageDecoder {
 
     /// The decoded raster in the form that filters need.
     func delivered(_ raster: AnyRaster) -> AnyRaster {
-        (isLinear ? raster.encodedFromLinear() : raster).converted(to: header.sampleFormat)
+        let encoded = hdr?.convert(raster) ?? (isLinear ? raster.encodedFromLinear() : raster)
+        return encoded.converted(to: header.sampleFormat)
     }
 }
 
@@ -232,7 +290,7 @@ extension ImageDecoder {
     /// - Precondition: this is the decoder's first and only reading.
     package func readRegions(_ rects: [PixelRect]) throws -> [AnyRaster] {
         precondition(rects.allSatisfy { header.rect.contains($0) && !$0.isEmpty }, "parts lie in the picture")
-        guard orientation == .upright, !isLinear, pages == .first else { return try regionsOfRows(rects) }
+        guard orientation == .upright, !isLinear, pages == .first, feed == nil else { return try regionsOfRows(rects) }
         // A directory may have an entry twice, and libtiff may have taken the other one.
         if TIFFStrips(file)?.height == header.rect.height { return try rects.map(regionOfStrips) }
         guard let directories = TIFFDirectories(size: file.size, fetch: { [file] in file.bytes(in: $0) }),
@@ -251,7 +309,8 @@ extension ImageDecoder {
     private static let tileWidthTag: UInt16 = 322
 
     private func reopened(_ file: InputFile, access: VipsAccess) throws(ImageFileError) -> ConvertedPicture {
-        try Self.convert(try StoredPicture(file: file, pages: pages, access: access), color)
+        try Self.convert(
+            try StoredPicture(file: file, pages: pages, access: access), color, keepsCMYK: keepsCMYK)
     }
 
     private func regionOfStrips(_ rect: PixelRect) throws -> AnyRaster {

@@ -21,8 +21,11 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     package let losses: [DecodingLoss]
     /// Whether decoding needs memory for all pixels of the file in any case: WebP, progressive JPEG, interlaced PNG.
     package let isHeldWhole: Bool
-    /// Whether a decoder can read half, a quarter or an eighth of the size faster than the whole picture.
-    package let canShrink: Bool
+    /// The memory of a decoder that holds the picture, if that is more than the picture's own.
+    package let heldBytes: Int?
+    /// The largest factor, of 2, 4 and 8, by which a decoder can shrink the picture faster than it reads all of it. 1 if it
+    /// cannot.
+    package let largestShrink: Int
 
     package var width: Int { shape.width }
     package var height: Int { shape.height }

@@ -1,3 +1,6 @@
+import JobModel
+import Kernels
+
 /// The colour description of a file without an ICC profile: the positions of its primaries, and its transfer function.
 ///
 /// It is converted to a profile of the same meaning, so that all colours are handled in one way: `color: keep` keeps the
@@ -33,11 +36,14 @@ package struct StatedColor: Hashable, Sendable {
     let curve: Curve
     /// Whether it takes precedence over a profile in the same file.
     let outranksProfile: Bool
+    /// The curve of HDR samples, which the decoder converts into those of ``curve``. Nil for other samples.
+    let hdr: HDRDecoding.Curve?
 
-    init(_ primaries: Primaries, _ curve: Curve, outranksProfile: Bool = false) {
+    init(_ primaries: Primaries, _ curve: Curve, outranksProfile: Bool = false, hdr: HDRDecoding.Curve? = nil) {
         self.primaries = primaries
         self.curve = curve
         self.outranksProfile = outranksProfile
+        self.hdr = hdr
     }
 
     static let sRGB = StatedColor(.sRGB, .sRGB)
@@ -57,14 +63,17 @@ extension StatedColor {
     /// Codes for "unspecified" and reserved codes are ignored. The curve of BT.709 (and of BT.601 and BT.2020, which share it)
     /// counts as that of sRGB. It is a curve of cameras, and browsers show such pictures in this way.
     ///
+    /// The curves of HDR count as that of sRGB, too, which extends above white: the decoder converts the samples.
+    ///
     /// - Returns: nil if the codes state nothing.
-    /// - Throws: an error for curves that Penumbra does not map to the range of a display.
+    /// - Throws: an error for curves that Penumbra does not know.
     static func coded(
         primaries: Int, transfer: Int, outranksProfile: Bool
     ) throws(UnsupportedFeatureError) -> StatedColor? {
         let (spot, curve) = (try self.primaries(primaries), try self.curve(transfer))
         if spot == nil, curve == nil { return nil }
-        return StatedColor(spot ?? .sRGB, curve ?? .sRGB, outranksProfile: outranksProfile)
+        return StatedColor(
+            spot ?? .sRGB, curve ?? .sRGB, outranksProfile: outranksProfile, hdr: hdr(transfer: transfer))
     }
 
     private static func primaries(_ code: Int) throws(UnsupportedFeatureError) -> Primaries? {
@@ -85,17 +94,19 @@ extension StatedColor {
         }
     }
 
-    /// Refuses the curves of HDR. Penumbra cannot map them to the range of a display yet.
+    private static func hdr(transfer: Int) -> HDRDecoding.Curve? {
+        transfer == 16 ? .pq : transfer == 18 ? .hlg : nil
+    }
+
+    /// Refuses the curves of HDR where the decoder does not convert them.
     static func checkRange(transfer: Int) throws(UnsupportedFeatureError) {
-        if transfer == 16 { throw UnsupportedFeatureError("HDR colours (PQ)") }
-        if transfer == 18 { throw UnsupportedFeatureError("HDR colours (HLG)") }
+        if let curve = hdr(transfer: transfer) { throw .hdr(curve) }
     }
 
     private static func curve(_ code: Int) throws(UnsupportedFeatureError) -> Curve? {
-        try checkRange(transfer: code)
-        return switch code {
+        switch code {
         case 0, 2, 3: nil
-        case 1, 6, 11, 12, 13, 14, 15: .sRGB
+        case 1, 6, 11, 12, 13, 14, 15, 16, 18: .sRGB
         case 4: .power(2.2)
         case 5: .power(2.8)
         case 7: .st240
@@ -107,24 +118,64 @@ extension StatedColor {
     }
 }
 
+extension UnsupportedFeatureError {
+    /// The error for HDR samples.
+    static func hdr(_ curve: HDRDecoding.Curve, remedy: String? = nil) -> UnsupportedFeatureError {
+        UnsupportedFeatureError("HDR colours (\(curve.title))", remedy: remedy)
+    }
+}
+
+extension StatedColor {
+    /// The conversion of HDR samples into the colours of ``profile(isGray:)``, or into sRGB. Nil for other samples, and for
+    /// primaries that do not span a colour space.
+    ///
+    /// - Parameter full: the integer that stands for the end of the curve.
+    func decoding(to policy: ColorPolicy, isGray: Bool, full: Int) -> HDRDecoding? {
+        guard let hdr, let luminances = primaries.luminances, let columns = primaries.underD50 else { return nil }
+        var matrix: [[Double]]?
+        if policy == .srgb, !isGray, !primaries.isClose(to: .sRGB) {
+            guard let others = Primaries.sRGB.underD50, let inverse = Primaries.inverse(others) else { return nil }
+            matrix = (0..<3).map { channel in
+                columns.map { column in (0..<3).reduce(0) { $0 + column[$1] * inverse[$1][channel] } }
+            }
+        }
+        return HDRDecoding(hdr, luminances: luminances, matrix: matrix, full: full)
+    }
+}
+
 extension StatedColor.Primaries {
     /// The X, Y and Z of red, green and blue under D50, by the Bradford method. Nil if they do not span a colour space.
     var underD50: [[Double]]? {
-        guard let spots = inverse([red, green, blue].map(Self.ray)),
+        guard let shares else { return nil }
+        let columns = [red, green, blue].enumerated().compactMap { index, spot in
+            adapted(Self.ray(spot).map { $0 * shares[index] })
+        }
+        return columns.count == 3 && columns.joined().allSatisfy { abs($0) < 4 } ? columns : nil
+    }
+
+    /// The shares of red, green and blue in the luminance of white. Nil if they do not span a colour space.
+    var luminances: [Double]? { shares.map { shares in zip([red, green, blue], shares).map { $0.y * $1 } } }
+
+    /// How much of each primary is in white, whose luminance is 1.
+    private var shares: [Double]? {
+        guard let spots = Self.inverse([red, green, blue].map(Self.ray)),
             [red, green, blue, white].allSatisfy({ $0.x.isFinite && $0.y.isFinite }), white.y > 0
         else { return nil }
         let light = Self.ray(white).map { $0 / white.y }
-        // The share of each primary in white.
-        let shares = (0..<3).map { index in (0..<3).reduce(0) { $0 + light[$1] * spots[$1][index] } }
+        return (0..<3).map { index in (0..<3).reduce(0) { $0 + light[$1] * spots[$1][index] } }
+    }
+
+    /// The colour that has the same appearance under D50 as `color` has under this white.
+    ///
+    /// - Parameter color: X, Y and Z.
+    /// - Returns: nil if the white is no colour of light.
+    func adapted(_ color: [Double]) -> [Double]? {
         let cones = { (color: [Double]) in Self.bradford.map { row in (0..<3).reduce(0) { $0 + row[$1] * color[$1] } } }
-        guard let back = inverse(Self.bradford) else { return nil }
-        let (from, to) = (cones(light), cones(Self.d50))
+        guard let back = Self.inverse(Self.bradford) else { return nil }
+        let (from, to) = (cones(Self.ray(white).map { $0 / white.y }), cones(Self.d50))
         guard from.allSatisfy({ $0 > 0 }) else { return nil }
-        let columns = [red, green, blue].enumerated().map { index, spot in
-            let adapted = cones(Self.ray(spot).map { $0 * shares[index] }).enumerated().map { $1 * to[$0] / from[$0] }
-            return back.map { row in (0..<3).reduce(0) { $0 + row[$1] * adapted[$1] } }
-        }
-        return columns.joined().allSatisfy { abs($0) < 4 } ? columns : nil
+        let adapted = cones(color).enumerated().map { $1 * to[$0] / from[$0] }
+        return back.map { row in (0..<3).reduce(0) { $0 + row[$1] * adapted[$1] } }
     }
 
     static let d50 = [0.9642, 1.0, 0.8249]
@@ -135,7 +186,8 @@ extension StatedColor.Primaries {
 
     private static func ray(_ spot: (x: Double, y: Double)) -> [Double] { [spot.x, spot.y, 1 - spot.x - spot.y] }
 
-    private func inverse(_ m: [[Double]]) -> [[Double]]? {
+    /// Nil for a matrix that has no inverse.
+    static func inverse(_ m: [[Double]]) -> [[Double]]? {
         func minor(_ r: Int, _ c: Int) -> Double {
             let (a, b, d, e) = ((r + 1) % 3, (r + 2) % 3, (c + 1) % 3, (c + 2) % 3)
             return m[a][d] * m[b][e] - m[a][e] * m[b][d]
@@ -143,64 +195,5 @@ extension StatedColor.Primaries {
         let volume = (0..<3).reduce(0) { $0 + m[0][$1] * minor(0, $1) }
         guard abs(volume) > 1e-6 else { return nil }
         return (0..<3).map { r in (0..<3).map { c in minor(c, r) / volume } }
-    }
-}
-
-/// Writes profiles of three primaries and a curve, or of a curve only: ICC.1:2010, version 4.3.
-private enum ProfileWriter {
-    static func rgb(_ columns: [[Double]], _ curve: StatedColor.Curve) -> [UInt8] {
-        let curve = bytes(of: curve)
-        return build(
-            "RGB ",
-            [
-                ("rXYZ", xyz(columns[0])), ("gXYZ", xyz(columns[1])), ("bXYZ", xyz(columns[2])), ("rTRC", curve),
-                ("gTRC", curve), ("bTRC", curve),
-            ])
-    }
-
-    static func gray(_ curve: StatedColor.Curve) -> [UInt8] { build("GRAY", [("kTRC", bytes(of: curve))]) }
-
-    private static func build(_ space: String, _ own: [(name: String, data: [UInt8])]) -> [UInt8] {
-        let tags =
-            [
-                ("desc", text("Colours as the picture's file stated them")), ("cprt", text("No copyright")),
-                ("wtpt", xyz(StatedColor.Primaries.d50)),
-            ] + own
-        var (table, data) = (big(tags.count), [UInt8]())
-        for (name, bytes) in tags {
-            table += Array(name.utf8) + big(128 + 4 + 12 * tags.count + data.count) + big(bytes.count)
-            data += bytes + repeatElement(0, count: (4 - bytes.count % 4) % 4)
-        }
-        var header = big(128 + table.count + data.count) + big(0) + big(0x0430_0000) + Array("mntr".utf8)
-        header += Array(space.utf8) + Array("XYZ ".utf8) + [UInt8](repeating: 0, count: 12) + Array("acsp".utf8)
-        header += [UInt8](repeating: 0, count: 28) + StatedColor.Primaries.d50.flatMap(fixed)
-        header += [UInt8](repeating: 0, count: 128 - header.count)
-        return header + table + data
-    }
-
-    private static func bytes(of curve: StatedColor.Curve) -> [UInt8] {
-        switch curve {
-        case .sRGB: parametric(3, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
-        case .st240: parametric(3, [1 / 0.45, 1 / 1.1115, 0.1115 / 1.1115, 0.25, 0.0912])
-        case .power(let power): parametric(0, [power])
-        }
-    }
-
-    private static func parametric(_ kind: Int, _ parameters: [Double]) -> [UInt8] {
-        Array("para".utf8) + big(0) + big(kind, length: 2) + big(0, length: 2) + parameters.flatMap(fixed)
-    }
-
-    private static func xyz(_ color: [Double]) -> [UInt8] { Array("XYZ ".utf8) + big(0) + color.flatMap(fixed) }
-
-    /// A text in American English.
-    private static func text(_ text: String) -> [UInt8] {
-        Array("mluc".utf8) + big(0) + big(1) + big(12) + Array("enUS".utf8) + big(2 * text.utf16.count) + big(28)
-            + text.utf16.flatMap { big(Int($0), length: 2) }
-    }
-
-    private static func fixed(_ value: Double) -> [UInt8] { big(Int((value * 65536).rounded())) }
-
-    private static func big(_ value: Int, length: Int = 4) -> [UInt8] {
-        .number(value, length: length, littleEndian: false)
     }
 }

@@ -10,31 +10,44 @@ struct StoredPicture: ~Copyable {
     let file: InputFile
     let format: any ImageFormat
     let image: VipsImageReference
+    /// Gives the rows of a picture that Penumbra decodes itself. It must outlive the image.
+    let feed: RowFeed?
     /// The number of frames, which are one below the other in ``image``.
     let frames: Int
     /// The requested page. Nil for the file's primary page, or its first.
     let page: Int?
     /// Nil if the file contains pixels.
     let drawing: DrawingTime.Drawing?
+    /// Nil for anything else than a clip.
+    let clip: Clip?
+    /// The largest factor by which a decoder can shrink the picture. 1 if none can.
+    let largestShrink: Int
+    /// The memory that a decoder of ours needs, if that is more than the picture's.
+    let heldBytes: Int?
 
     /// Opens a file and recognises its format by its content.
     ///
     /// - Parameter name: the file's name for messages; nil for its path.
     /// - Parameter shrink: 2, 4 or 8 for a picture of that fraction of its size, if the format supports it; else 1.
+    /// - Parameter clips: decodes clips. Nil if only pictures are read.
     init(
-        path: String, name: String?, openedBy opener: FileOpener, shrink: Int, pages: PageChoice
+        path: String, name: String?, openedBy opener: FileOpener, shrink: Int, pages: PageChoice, dpi: Int?,
+        clips: (any ClipProgram)?
     ) throws(ImageFileError) {
         let file = try InputFile(path: path, name: name, openedBy: opener)
         guard file.size > 0 else { throw ImageFileError(path: file.path, .empty) }
-        try self.init(file: file, shrink: shrink, pages: pages)
+        try self.init(file: file, shrink: shrink, pages: pages, dpi: dpi, clips: clips)
     }
 
     /// - Parameter access: the order in which pixels will be read; only some formats support random access well.
     init(
-        file: InputFile, shrink: Int = 1, pages: PageChoice, access: VipsAccess = VIPS_ACCESS_SEQUENTIAL
+        file: InputFile, shrink: Int = 1, pages: PageChoice, dpi: Int? = nil,
+        clips: (any ClipProgram)? = nil, access: VipsAccess = VIPS_ACCESS_SEQUENTIAL
     ) throws(ImageFileError) {
         let head = try file.head(ImageFormats.headLength)
-        guard let format = ImageFormats.recognizing(head) else { throw ImageFileError(path: file.path, .notAnImage) }
+        guard let format = ImageFormats.recognizing(head)?.variant(of: file) else {
+            throw ImageFileError(path: file.path, .notAnImage)
+        }
         if let feature = format.unsupportedFeature(in: head) {
             throw ImageFileError(path: file.path, .unsupported(format: format.title, feature: feature))
         }
@@ -43,7 +56,7 @@ struct StoredPicture: ~Copyable {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
         // In a format without pages, every page would be the same picture. libvips reports the pages of other formats.
-        if case .page(let number) = pages, number > 0, !format.loader.traits.contains(.hasPages) {
+        if case .page(let number) = pages, number > 0, !format.loader.traits.contains(.hasPages), !format.findsPages {
             throw ImageFileError(
                 path: file.path, .brokenHeader(format: format.title, detail: "it has no page \(number + 1)"))
         }
@@ -51,7 +64,8 @@ struct StoredPicture: ~Copyable {
             if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
         }
-        let file = try Self.withLowStrips(Self.readable(file, format), pages)
+        let isDeveloped = format.loader.traits.contains(.isDeveloped)
+        let file = isDeveloped ? file : try Self.withLowStrips(Self.readable(file, format), pages)
         // Even computing its size may take long.
         let outline = try Self.checked(file, format) { () throws(UnsupportedFeatureError) in
             try format.drawing(in: file)
@@ -60,8 +74,10 @@ struct StoredPicture: ~Copyable {
         let page: Int? =
             if case .page(let number) = pages, format.loader.traits.contains(.hasPages) { number } else { nil }
         let drawing = DrawingTime.Drawing(file, format)
+        let clip = try Self.clip(file, format, pages, clips)
+        let own = if let clip { clip.picture } else { try Self.ownPicture(file, format, shrink, pages) }
         let loaded = try DrawingTime.shared.counting(drawing) {
-            () throws(ImageFileError) in try Self.load(file, format, shrink, pages, access)
+            () throws(ImageFileError) in try Self.load(file, format, own, shrink, pages, dpi, access)
         }
         let image = try Self.inOurFloats(loaded, file.floats[page ?? 0], file, format)
         try Self.check(outline, file, format, width: image.width, height: image.height)
@@ -69,10 +85,27 @@ struct StoredPicture: ~Copyable {
         let isWhole = pageHeight > 0 && image.height % pageHeight == 0
         frames = pages == .animation && isWhole ? image.height / pageHeight : 1
         self.image = image
+        feed = own?.feed
         self.page = page
         self.file = file
         self.format = format
         self.drawing = drawing
+        self.clip = clip?.clip
+        largestShrink = own?.largestShrink ?? (format.shrinking(by: 2) == nil ? 1 : Self.largestFactor)
+        heldBytes = own?.heldBytes
+    }
+
+    /// A clip with its pictures. Nil for other formats.
+    private static func clip(
+        _ file: InputFile, _ format: any ImageFormat, _ pages: PageChoice, _ program: (any ClipProgram)?
+    ) throws(ImageFileError) -> (clip: Clip, picture: OwnPicture)? {
+        guard let format = format as? any ClipFormat else { return nil }
+        return try decoding(file, format) { () throws(OwnDecodingError) in
+            guard let program else { throw .unsupported("moving pictures", remedy: "a picture is needed here") }
+            if case .page = pages { throw .unsupported("frames that become pages", remedy: format.framesRemedy) }
+            let clip = try Clip(file, format.container, program)
+            return (clip, clip.picture(of: file, program, isFirstOnly: pages != .animation))
+        }
     }
 
     /// Refuses pictures that clearly take too long to draw.
@@ -87,11 +120,45 @@ struct StoredPicture: ~Copyable {
             path: file.path, .costlyDrawing(format: format.title, work: work, seconds: limit.wholeSeconds))
     }
 
+    /// A picture that Penumbra decodes itself. Nil if libvips decodes it.
+    private static func ownPicture(
+        _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice
+    ) throws(ImageFileError) -> OwnPicture? {
+        try decoding(file, format) { () throws(OwnDecodingError) in
+            if let picture = try format.picture(in: file, shrink: shrink) { return picture }
+            return try format.animation(in: file, pages: pages)
+        }
+    }
+
+    private static func decoding<Result>(
+        _ file: InputFile, _ format: any ImageFormat, _ body: () throws(OwnDecodingError) -> Result
+    ) throws(ImageFileError) -> Result {
+        do throws(OwnDecodingError) {
+            return try body()
+        } catch {
+            if let errno = file.findFailure() { throw ImageFileError(path: file.path, .read, errno: errno) }
+            switch error {
+            case .broken(let damage):
+                throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
+            case .unsupported(let feature):
+                throw ImageFileError(
+                    path: file.path,
+                    .unsupported(format: format.title, feature: feature.phrase, remedy: feature.remedy))
+            case .noProgram(let remedy):
+                throw ImageFileError(path: file.path, .noVideoProgram(format: format.title, remedy: remedy))
+            case .interrupted: throw ImageFileError(path: file.path, .interrupted(format: format.title))
+            case .file(let failure): throw failure
+            }
+        }
+    }
+
     private static func load(
-        _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice, _ access: VipsAccess
+        _ file: InputFile, _ format: any ImageFormat, _ own: OwnPicture?, _ shrink: Int, _ pages: PageChoice,
+        _ dpi: Int?, _ access: VipsAccess
     ) throws(ImageFileError) -> VipsImageReference {
         let name = format.loader.opensByName ? try file.openName() : nil
         do throws(VipsError) {
+            if let own { return try own.image() }
             let call = try VipsCall(format.loader.operation)
             if let name {
                 call.set("filename", to: name)
@@ -104,6 +171,7 @@ struct StoredPicture: ~Copyable {
             // Otherwise libvips writes the pixels of a large picture into a file in /tmp, which a worker may not create.
             if format.isDecodedWhole { call.set("memory", to: .boolean(true)) }
             if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }
+            if let dpi, format.loader.traits.contains(.isDrawn) { call.set("scale", to: .number(Double(dpi) / 72)) }
             if format.loader.traits.contains(.hasPages) {
                 switch pages {
                 case .first, .frame: break  // for HEIC the primary picture
@@ -160,10 +228,12 @@ struct StoredPicture: ~Copyable {
     }
 
     func checkSize(maxPixels: Int) throws(ImageFileError) {
-        let (pixels, overflows) = image.width.multipliedReportingOverflow(by: image.height)
+        // The frames of a clip are decoded one after the other.
+        let height = clip?.height ?? image.height
+        let (pixels, overflows) = image.width.multipliedReportingOverflow(by: height)
         guard !overflows, pixels <= maxPixels else {
             throw ImageFileError(
-                path: file.path, .tooManyPixels(width: image.width, height: image.height, limit: maxPixels))
+                path: file.path, .tooManyPixels(width: image.width, height: height, limit: maxPixels))
         }
     }
 
@@ -172,15 +242,37 @@ struct StoredPicture: ~Copyable {
     }
 
     /// The tags of a TIFF file, most of which libvips does not report. Nil for other formats.
-    var directories: TIFFDirectories? { TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) } }
+    var directories: TIFFDirectories? {
+        isDeveloped ? nil : TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) }
+    }
+
+    /// Whether the colours are computed from those of a sensor.
+    var isDeveloped: Bool { format.loader.traits.contains(.isDeveloped) }
+
+    /// The largest factor of the formats that libvips shrinks.
+    private static let largestFactor = 8
+
+    /// The integer that stands for full intensity in the picture's samples. Nil for floats.
+    ///
+    /// libvips shifts the 10 or 12 bits of a HEIF file to the left, and leaves zeros on the right.
+    var fullIntensity: Int? {
+        switch image.bandFormat {
+        case VIPS_FORMAT_UCHAR: return 255
+        case VIPS_FORMAT_USHORT:
+            guard let bits = image.integer("heif-bitdepth"), (9...15).contains(bits) else { return 65535 }
+            return ((1 << bits) - 1) << (16 - bits)
+        default: return nil
+        }
+    }
 
     /// Whether libvips allocates memory for all pixels.
     var isHeldWhole: Bool {
-        format.isDecodedWhole || image.integer("interlaced") == 1 || image.integer("jpeg-multiscan") == 1
+        format.isDecodedWhole || format.findsPages || image.integer("interlaced") == 1
+            || image.integer("jpeg-multiscan") == 1
     }
 
     var pages: Int {
-        guard format.loader.traits.contains(.hasPages), !isPyramid else { return 1 }
+        guard format.loader.traits.contains(.hasPages) || format.findsPages, !isPyramid else { return 1 }
         return image.integer("n-pages") ?? 1
     }
 
@@ -204,6 +296,9 @@ struct StoredRows: ~Copyable {
     private let formatTitle: String
     private let shape: ImageShape
     private let drawing: DrawingTime.Drawing?
+    /// Gives the rows of a picture that Penumbra decodes itself.
+    private let feed: RowFeed?
+    private let isClip: Bool
 
     /// - Parameter shape: the shape of `image`: that of the decoder, unless it is a part of the picture.
     init(
@@ -218,6 +313,8 @@ struct StoredRows: ~Copyable {
         formatTitle = decoder.formatTitle
         self.shape = shape ?? decoder.storedShape
         drawing = decoder.drawing
+        feed = decoder.feed
+        isClip = decoder.clip != nil
     }
 
     /// Decodes `rows`, which must follow those of the last call, into `buffer`: row after row without padding.
@@ -265,9 +362,19 @@ struct StoredRows: ~Copyable {
     private func broken(after rows: Int) -> ImageFileError {
         let failure = VipsError.take()
         if let errno = file.findFailure() { return ImageFileError(path: file.path, .read, errno: errno) }
+        let own = feed?.failure as? OwnDecodingError
+        if case .file(let error) = own { return error }
+        if own == .interrupted { return ImageFileError(path: file.path, .interrupted(format: formatTitle)) }
+        let detail = own?.detail ?? failure.line
+        if isClip, let feed {
+            let (decoded, all) = (rows / shape.height, feed.shape.height / shape.height)
+            return ImageFileError(
+                path: file.path,
+                .brokenHeader(
+                    format: formatTitle, detail: "only \(decoded) of \(all) frames can be decoded (\(detail))"))
+        }
         return ImageFileError(
-            path: file.path,
-            .broken(format: formatTitle, rows: rows, height: shape.height, detail: failure.line))
+            path: file.path, .broken(format: formatTitle, rows: rows, height: shape.height, detail: detail))
     }
 }
 

@@ -33,16 +33,21 @@ package enum ImageEncoder {
     ) throws {
         try VipsRuntime.startIfNeeded()
         VipsModules.load(for: format)
-        let saver = try saver(for: shape, format, save, path)
+        let (saver, service) = try saver(for: shape, format, save, path)
+        if let service { return try writeFolder(path, of: service, layout: shape.layout, rows) }
         let carried = metadata.carried(
             by: save.metadata, setting: save.texts, shape: shape, holdsIPTC: format.holdsIPTC)
+        if let apng = format as? APNGFormat {
+            return try write(frames, of: shape, as: apng, by: saver, carried, to: path, openedBy: opener, rows: rows)
+        }
         if format.descriptor.isFolder {
             return try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape, rows: rows)
                 try withExtendedLifetime(feed) { try writeFolder(path, of: name, saver, feed, format) }
             }
         }
-        let file = try OutputFile(path: path, openedBy: opener, insertion: format.insertion(of: carried))
+        let file = try OutputFile(
+            path: path, openedBy: opener, insertion: format.insertion(of: carried, in: shape.layout))
         do {
             try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape.repeated(frames), rows: rows)
@@ -58,7 +63,7 @@ package enum ImageEncoder {
 
     private static func saver(
         for shape: ImageShape, _ format: any ImageFormat, _ save: SaveOptions, _ path: String
-    ) throws(ImageFileError) -> Saver {
+    ) throws(ImageFileError) -> (Saver, IIIFService?) {
         let largestSide = format.descriptor.largestSide
         guard max(shape.width, shape.height) <= largestSide else {
             throw ImageFileError(
@@ -66,7 +71,8 @@ package enum ImageEncoder {
                 .tooLarge(format: format.title, width: shape.width, height: shape.height, largestSide: largestSide))
         }
         do throws(SaveError) {
-            return try format.saver(for: shape, options: FormatOptions(save.values, of: format.descriptor))
+            let options = FormatOptions(save.values, of: format.descriptor)
+            return (try format.saver(for: shape, options: options), try format.service(for: shape, options: options))
         } catch {
             switch error {
             case .option(let name): throw ImageFileError(path: path, .option(format: format.title, name: name))
@@ -78,18 +84,19 @@ package enum ImageEncoder {
 
     /// Runs the saver. A failure has three possible causes. The first one in this order is the reason for the others: the
     /// rows, the disk, the encoder.
-    private static func run(
+    static func run(
         _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into file: OutputFile,
         _ format: any ImageFormat
     ) throws {
         do throws(VipsError) {
             let image = try feed.image(metadata.resolution)
             image.setFields(metadata, only: saver.fields)
-            if frames > 1 { image.setAnimation(metadata.animation, frameHeight: image.height / frames) }
+            if frames > 1 { image.setAnimation(metadata.animation, frameHeight: image.height / frames, format) }
             let call = try VipsCall(saver.operation)
             call.set("in", to: image)
             call.set("target", to: try VipsReference.writing(to: file))
             for (name, argument) in saver.arguments { call.set(name, to: argument) }
+            penumbra_use_one_openmp_thread()
             try call.run()
         } catch {
             if let reason = feed.failure { throw reason }
@@ -100,11 +107,13 @@ package enum ImageEncoder {
 }
 
 extension VipsReference where Object == VipsImage {
-    fileprivate func setAnimation(_ animation: ImageMetadata.Animation?, frameHeight: Int) {
+    fileprivate func setAnimation(
+        _ animation: ImageMetadata.Animation?, frameHeight: Int, _ format: any ImageFormat
+    ) {
         setInteger("page-height", to: frameHeight)
         setInteger("n-pages", to: height / frameHeight)
         if let animation {
-            setIntegers("delay", to: animation.delays)
+            setIntegers("delay", to: animation.delays(unit: format.descriptor.frameTime ?? 1))
             setInteger("loop", to: animation.repetitions)
         }
     }
@@ -151,6 +160,24 @@ extension ImageEncoder {
         }
     }
 
+    /// Writes a format that is a folder, which libvips does not know. If anything fails, the folder is removed.
+    private static func writeFolder(
+        _ path: String, of service: IIIFService, layout: PixelLayout, _ rows: (Range<Int>) throws -> AnyRaster
+    ) throws {
+        guard mkdir(path, 0o777) == 0 else { throw ImageFileError(path: path, .create, errno: errno) }
+        do {
+            var writer = try IIIFWriter(folder: path, service: service, layout: layout)
+            try writer.write(rows)
+        } catch let error as ImageFileError where error.path == path || error.path.hasPrefix("\(path)/") {
+            remove(path)
+            // People know the folder only.
+            throw ImageFileError(path: path, error.problem)
+        } catch {
+            remove(path)
+            throw error
+        }
+    }
+
     /// Whether the disk is full. libvips reports the reason of a failure only as text.
     private static func isFull(_ path: String) -> Bool {
         var system = statvfs()
@@ -168,14 +195,20 @@ extension ImageEncoder {
 /// A closure that is not `Sendable` may be called, because only one call runs at a time, and the caller of the encoder waits
 /// meanwhile. `sequential` before the saver ensures the first, the saver the second.
 final class RowFeed {
-    private let shape: ImageShape
-    private let rows: (Range<Int>) throws -> AnyRaster
+    let shape: ImageShape
+    /// Nil for that of the shape.
+    private let interpretation: VipsInterpretation?
+    let rows: (Range<Int>) throws -> AnyRaster
     private var next = 0
     /// The error of the closure.
     private(set) var failure: (any Error)?
 
-    init(shape: ImageShape, rows: @escaping (Range<Int>) throws -> AnyRaster) {
+    init(
+        shape: ImageShape, interpretation: VipsInterpretation? = nil,
+        rows: @escaping (Range<Int>) throws -> AnyRaster
+    ) {
         self.shape = shape
+        self.interpretation = interpretation
         self.rows = rows
     }
 
@@ -184,7 +217,7 @@ final class RowFeed {
         guard let image = VipsReference(adopting: vips_image_new()) else { throw VipsError.take() }
         vips_image_init_fields(
             image.pointer, gint(shape.width), gint(shape.height), gint(shape.layout.channels), shape.bandFormat,
-            VIPS_CODING_NONE, shape.interpretation, resolution?.x ?? ImageMetadata.Resolution.nominal,
+            VIPS_CODING_NONE, interpretation ?? shape.interpretation, resolution?.x ?? ImageMetadata.Resolution.nominal,
             resolution?.y ?? ImageMetadata.Resolution.nominal)
         guard penumbra_image_begin(image.pointer, VIPS_DEMAND_STYLE_FATSTRIP) == 0,
             vips_image_generate(
@@ -252,6 +285,7 @@ extension ImageShape {
 
     /// The interpretation with which no saver converts pixels.
     fileprivate var interpretation: VipsInterpretation {
+        if layout == .cmyk { return VIPS_INTERPRETATION_CMYK }
         let isGray = layout.removingAlpha == .gray
         return switch sampleFormat {
         case .u8: isGray ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
@@ -266,8 +300,14 @@ extension ImageEncoder {
 
     /// The libraries that encode a format, with their versions: `libvips 8.14.1, libjpeg 62.3.0`. Call it after a file was
     /// written, when all necessary libraries are loaded.
-    package static func versions(of format: any ImageFormat, save: SaveOptions) -> String {
-        let wanted = format.libraries(for: FormatOptions(save.values, of: format.descriptor))
+    ///
+    /// - Parameter color: the conversion of the file's colours.
+    package static func versions(
+        of format: any ImageFormat, save: SaveOptions, color: ColorConversion? = nil
+    ) -> String {
+        let wanted =
+            format.libraries(for: FormatOptions(save.values, of: format.descriptor))
+            + (color?.needsIntegers ?? false ? ["liblcms"] : [])
         return knownVersions.withLock { known in
             if let text = known[wanted] { return text }
             let text = (["libvips \(VipsRuntime.version)"] + LoadedLibraries().described(wanted))

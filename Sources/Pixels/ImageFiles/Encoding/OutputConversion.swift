@@ -9,6 +9,7 @@ package import Raster
 /// - A format without alpha: the picture is flattened onto `save.background`, in stored values. If the background is neither
 ///   black nor white, the picture must be in sRGB, like the background; see
 ///   ``ImageFormat/colorPolicy(for:asked:save:output:)``.
+/// - With `save.color`, colours are converted after that: see ``ColorConversion``. CMYK has no alpha in any format.
 /// - A format without gray: gray becomes RGB.
 /// - With `save.dither`, samples become 8-bit integers by a threshold that depends only on the pixel's position, and is the
 ///   same for all colours. A value between two steps is rounded up at the corresponding share of pixels. Whole steps do not
@@ -17,31 +18,47 @@ package import Raster
 ///   that the format does not support become its widest integers. Floats that become integers are clamped to 0–1.
 ///
 /// All values are rounded to the nearest, halves up.
-package struct OutputConversion: Hashable, Sendable {
+package struct OutputConversion: Sendable {
     package let layout: PixelLayout
     package let sampleFormat: SampleFormat
     package let outputLayout: PixelLayout
     package let outputFormat: SampleFormat
+    /// Nil if the output has the colours of the filters.
+    package let color: ColorConversion?
+    /// The samples whose colours are converted: the finer ones of the chain's and the file's.
+    private let convertedFormat: SampleFormat
     private let background: Background
     private let dithers: Bool
 
     /// - Parameter input: the samples of the input's file, which a file has if `save.depth` names no others; nil for the chain's.
     package init(
         from layout: PixelLayout, _ sampleFormat: SampleFormat, of input: SampleFormat? = nil,
-        to format: any ImageFormat, save: SaveOptions
+        to format: any ImageFormat, save: SaveOptions, color: ColorConversion? = nil
     ) {
+        let format = format.fitted(to: save.values)
         let descriptor = format.descriptor
         self.layout = layout
         self.sampleFormat = sampleFormat
-        let withoutAlpha = descriptor.holdsAlpha ? layout : layout.removingAlpha
-        outputLayout = format.holdsGray ? withoutAlpha : withoutAlpha.inColor
-        outputFormat = save.dither ? .u8 : Self.held(save.depth.samples ?? input ?? sampleFormat, by: descriptor)
-        dithers = save.dither && sampleFormat != .u8
+        self.color = color
+        let colors = color?.layout ?? layout.removingAlpha
+        let keepsAlpha = layout.hasAlpha && descriptor.holdsAlpha
+        let held = keepsAlpha ? colors.addingAlpha : colors
+        outputLayout = format.outputLayout(held)
+        let wanted = save.depth.samples ?? input ?? sampleFormat
+        let isTooWide = wanted == .f32 && color?.needsIntegers ?? false
+        outputFormat = save.dither ? .u8 : Self.held(isTooWide ? .u16 : wanted, by: descriptor)
+        convertedFormat =
+            color == nil
+            ? sampleFormat
+            : [sampleFormat, save.dither ? .u16 : outputFormat].max { $0.bytes < $1.bytes } ?? sampleFormat
+        dithers = save.dither && convertedFormat != .u8
         background = Background(save.background)
     }
 
     /// Whether pixels are written unchanged.
-    package var isIdentity: Bool { layout == outputLayout && sampleFormat == outputFormat }
+    package var isIdentity: Bool {
+        layout == outputLayout && sampleFormat == outputFormat && color?.isIdentity ?? true
+    }
 
     private static func held(_ format: SampleFormat, by descriptor: FormatDescriptor) -> SampleFormat {
         if descriptor.sampleFormats.contains(format) { return format }
@@ -51,23 +68,50 @@ package struct OutputConversion: Hashable, Sendable {
     package func convert(_ raster: AnyRaster) -> AnyRaster {
         precondition(raster.layout == layout && raster.format == sampleFormat, "a raster is what was announced")
         if isIdentity { return raster }
-        return switch raster {
-        case .u8(let raster): convert(raster)
-        case .u16(let raster): convert(raster)
-        case .f32(let raster): convert(raster)
-        }
-    }
-
-    private func convert<Sample: OutputSample>(_ raster: Raster<Sample>) -> AnyRaster {
-        var raster = raster
-        if layout.hasAlpha, !outputLayout.hasAlpha { raster = raster.flattened(onto: background) }
-        if raster.layout.channels < outputLayout.channels { raster = raster.inColor() }
-        return dithers ? .u8(raster.dithered()) : Sample.erase(raster).converted(to: outputFormat)
+        let fine = raster.converted(to: convertedFormat)
+        let opaque = layout.hasAlpha && !outputLayout.hasAlpha ? fine.flattened(onto: background) : fine
+        let colored = color?.convert(opaque) ?? opaque
+        let complete = colored.layout.inColor == outputLayout ? colored.inColor() : colored
+        return dithers ? complete.dithered() : complete.converted(to: outputFormat)
     }
 }
 
 extension PixelLayout {
-    fileprivate var inColor: PixelLayout { hasAlpha ? .rgba : .rgb }
+    /// The same with red, green and blue instead of gray.
+    var inColor: PixelLayout {
+        switch self {
+        case .gray, .rgb: .rgb
+        case .grayAlpha, .rgba: .rgba
+        case .cmyk: .cmyk
+        }
+    }
+}
+
+extension AnyRaster {
+    fileprivate func flattened(onto background: Background) -> AnyRaster {
+        switch self {
+        case .u8(let raster): .u8(raster.flattened(onto: background))
+        case .u16(let raster): .u16(raster.flattened(onto: background))
+        case .f32(let raster): .f32(raster.flattened(onto: background))
+        }
+    }
+
+    fileprivate func inColor() -> AnyRaster {
+        guard layout.removingAlpha == .gray else { return self }
+        return switch self {
+        case .u8(let raster): .u8(raster.inColor())
+        case .u16(let raster): .u16(raster.inColor())
+        case .f32(let raster): .f32(raster.inColor())
+        }
+    }
+
+    fileprivate func dithered() -> AnyRaster {
+        switch self {
+        case .u8(let raster): .u8(raster)
+        case .u16(let raster): .u8(raster.dithered())
+        case .f32(let raster): .u8(raster.dithered())
+        }
+    }
 }
 
 /// The colour behind transparent pixels for formats without alpha: red, green and blue, 0–255.
@@ -85,7 +129,7 @@ struct Background: Hashable, Sendable {
     /// The background sample for each colour channel of a picture. For gray it is the colour's luma (Rec. 709 weights).
     func samples<Sample: OutputSample>(for layout: PixelLayout) -> [Sample] {
         switch layout {
-        case .rgb, .rgba: channels.map(Sample.from255)
+        case .rgb, .rgba, .cmyk: channels.map(Sample.from255)
         case .gray, .grayAlpha:
             [Sample.from255((channels[0] * 2126 + channels[1] * 7152 + channels[2] * 722 + 5000) / 10000)]
         }

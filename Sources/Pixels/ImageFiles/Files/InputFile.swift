@@ -48,6 +48,25 @@ package final class InputFile {
         floats = [:]
     }
 
+    /// A file in memory.
+    ///
+    /// - Parameter name: its name for messages.
+    init(_ bytes: [UInt8], name: String) throws(ImageFileError) {
+        path = name
+        descriptor = MemoryFile.create()
+        guard descriptor >= 0 else { throw ImageFileError(path: name, .open, errno: errno) }
+        isHanded = true
+        size = bytes.count
+        ownSize = size
+        patches = []
+        floats = [:]
+        do {
+            try FileOpener.write(bytes, to: descriptor, at: 0)
+        } catch {
+            throw ImageFileError(path: name, .read, errno: error.code)
+        }
+    }
+
     /// Replacement bytes at an offset.
     struct Patch {
         let offset: Int
@@ -117,6 +136,9 @@ package final class InputFile {
         }
         return bytes
     }
+
+    /// The number of the open file in this process, for a process that decodes it.
+    package var number: Int32 { descriptor }
 
     /// Some of the file's bytes. Nil after a failure, or if the file is shorter.
     func bytes(in range: Range<Int>) -> [UInt8]? {

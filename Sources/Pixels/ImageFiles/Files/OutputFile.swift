@@ -34,6 +34,16 @@ package final class OutputFile {
         isOwn = !opened.isHanded && fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Creates a file in memory.
+    ///
+    /// - Parameter path: the file for messages.
+    init(inMemoryFor path: String) throws(ImageFileError) {
+        self.path = path
+        descriptor = MemoryFile.create()
+        guard descriptor >= 0 else { throw ImageFileError(path: path, .create, errno: errno) }
+        isOwn = false
+    }
+
     deinit {
         if descriptor >= 0 { close(descriptor) }
     }

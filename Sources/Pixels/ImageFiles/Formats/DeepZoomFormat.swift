@@ -9,13 +9,12 @@ package struct DeepZoomFormat: ImageFormat {
     package let title = "Deep Zoom"
     package let cost = CodecCost(decode: 0, encode: 25)
     package let holdsGray = true
-    package let holdsProfile = false
-    // It is never used, because no file is recognised as this format.
-    package let loader = Loader("jpegload_source", "VipsForeignLoadJpegSource")
+    package let loader = Loader.own()
+    package let neededClass: String? = "VipsForeignSaveDzFile"
 
     package let descriptor = FormatDescriptor(
         name: "dzi", extensions: ["dzi"], canRead: false, canWrite: true, sampleFormats: [.u8], holdsAlpha: false,
-        holdsTexts: false,
+        holdsProfile: false, holdsTexts: false,
         isFolder: true, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [
             ParameterDescriptor(

@@ -7,12 +7,11 @@ package struct GIFFormat: ImageFormat {
     package let cost = CodecCost(decode: 10, encode: 300)
     package let holdsGray = false
     package let keepsLayout = false
-    package let holdsProfile = false
     package let loader = Loader("gifload_source", "VipsForeignLoadNsgifSource", traits: [.hasPages])
 
     package let descriptor = FormatDescriptor(
         name: "gif", extensions: ["gif"], canRead: true, canWrite: true, sampleFormats: [.u8],
-        holdsAlpha: true, holdsTexts: false, frameTime: 10, isLossless: false, largestSide: 65535,
+        holdsAlpha: true, holdsProfile: false, holdsTexts: false, frameTime: 10, isLossless: false, largestSide: 65535,
         options: [
             ParameterDescriptor(
                 "colors", .integer(minimum: 2, maximum: 256), fallback: .integer(256),

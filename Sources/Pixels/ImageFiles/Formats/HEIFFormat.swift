@@ -3,8 +3,37 @@ package import Catalogs
 
 /// The common part of AVIF and HEIC: a HEIF file whose pictures use one of two codecs.
 ///
-/// Decoders and encoders hold the whole picture. 16-bit samples are reduced to 12 bits. Metadata: the profile, XMP.
-package protocol HEIFFormat: ImageFormat {}
+/// Decoders and encoders hold the whole picture. 16-bit samples are reduced to 12 bits, unless `bits` says otherwise. Metadata:
+/// the profile, XMP.
+package protocol HEIFFormat: ImageFormat {
+    init(_ descriptor: FormatDescriptor)
+}
+
+/// The bits of each sample in a HEIF file.
+private enum HEIFBits: String {
+    case auto
+    case eight = "8"
+    case ten = "10"
+    case twelve = "12"
+
+    /// The samples that a file with these bits is written from. Nil for all.
+    var samples: [SampleFormat]? {
+        switch self {
+        case .auto: nil
+        case .eight: [.u8]
+        case .ten, .twelve: [.u16]
+        }
+    }
+
+    func count(for samples: SampleFormat) -> Int {
+        switch self {
+        case .auto: samples == .u8 ? 8 : 12
+        case .eight: 8
+        case .ten: 10
+        case .twelve: 12
+        }
+    }
+}
 
 extension HEIFFormat {
     package var holdsGray: Bool { false }
@@ -24,43 +53,64 @@ extension HEIFFormat {
     }
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 
+    package func fitted(to values: [String: ParameterValue]) -> any ImageFormat { Self(descriptor.limited(by: values)) }
+
+    /// - Parameter bits: those that the encoder can write.
     fileprivate static func writing(
-        _ name: String, _ extensions: [String], options: [ParameterDescriptor] = []
+        _ name: String, _ extensions: [String], bits: [HEIFBits], options: [ParameterDescriptor] = []
     ) -> FormatDescriptor {
         let quality = ParameterDescriptor(
             "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60),
             summary: "Sets how much detail is kept")
+        let depth = ParameterDescriptor(
+            "bits", .choice(([.auto] + bits).map(\.rawValue)), fallback: .word(HEIFBits.auto.rawValue),
+            summary: "Sets the bits of each sample. 'auto' takes 8 for pictures of 8 bits, and 12 for finer ones")
         return FormatDescriptor(
             name: name, extensions: extensions, canRead: true, canWrite: true, streams: .no,
             sampleFormats: [.u8, .u16], holdsAlpha: true, isLossless: false, largestSide: 16384,
-            options: [quality] + options)
+            options: [quality] + options + [depth],
+            sampleLimits: bits.compactMap { bits in
+                bits.samples.map { SampleLimit("bits", .word(bits.rawValue), $0) }
+            })
     }
 
     fileprivate func saver(
         _ codec: VipsForeignHeifCompression, _ shape: ImageShape, _ options: FormatOptions,
         _ more: [String: VipsArgument] = [:]
     ) throws(SaveError) -> Saver {
+        let bits: HEIFBits = try options.word("bits")
+        // With '{ext}' in a path, a manifest may have the bits of another format.
+        guard bits == .auto || descriptor.sampleLimits.contains(where: { $0.value == .word(bits.rawValue) }) else {
+            throw .unsuitable("\(title) has no 'bits: \(bits.rawValue)'")
+        }
+        guard bits.samples?.contains(shape.sampleFormat) ?? true else {
+            throw .unsuitable(
+                "'bits: \(bits.rawValue)' does not go with samples of \(8 * shape.sampleFormat.bytes) bits")
+        }
         let common: [String: VipsArgument] = [
             "Q": .integer(try options.integer("quality")), "compression": .integer(Int(codec.rawValue)),
-            "bitdepth": .integer(shape.sampleFormat == .u8 ? 8 : 12),
+            "bitdepth": .integer(bits.count(for: shape.sampleFormat)),
         ]
         return Saver("heifsave_target", common.merging(more) { $1 }, fields: [.icc, .xmp])
     }
 }
 
-/// AVIF: AV1 pictures.
+/// AVIF: AV1 pictures. 10 bits are left out: libheif 1.15 writes broken files of them, or ends the process.
 package struct AVIFFormat: HEIFFormat {
     package let title = "AVIF"
     package let cost = CodecCost(decode: 60, encode: 1200)
-    package let descriptor: FormatDescriptor = Self.writing(
-        "avif", ["avif"],
+    package let descriptor: FormatDescriptor
+
+    private static let plain = writing(
+        "avif", ["avif"], bits: [.eight, .twelve],
         options: [
             ParameterDescriptor(
                 "effort", .integer(minimum: 0, maximum: 9), fallback: .integer(3),
                 summary: "Sets the effort. 0 is fastest, 9 makes the smallest files")
         ])
 
-    package init() {}
+    package init() { self.init(Self.plain) }
+    package init(_ descriptor: FormatDescriptor) { self.descriptor = descriptor }
 
     package func recognizes(_ head: [UInt8]) -> Bool { !HEIFBrands.avif.isDisjoint(with: HEIFBrands.of(head)) }
 
@@ -76,9 +126,12 @@ package struct AVIFFormat: HEIFFormat {
 package struct HEICFormat: HEIFFormat {
     package let title = "HEIC"
     package let cost = CodecCost(decode: 60, encode: 900)
-    package let descriptor: FormatDescriptor = Self.writing("heic", ["heic", "heif", "hif"])
+    package let descriptor: FormatDescriptor
 
-    package init() {}
+    private static let plain = writing("heic", ["heic", "heif", "hif"], bits: [.eight, .ten, .twelve])
+
+    package init() { self.init(Self.plain) }
+    package init(_ descriptor: FormatDescriptor) { self.descriptor = descriptor }
 
     package func recognizes(_ head: [UInt8]) -> Bool {
         !HEIFBrands.heic.isDisjoint(with: HEIFBrands.of(head)) && !AVIFFormat().recognizes(head)

@@ -1,4 +1,5 @@
 package import Catalogs
+package import FileAccess
 package import Geometry
 package import JobModel
 
@@ -9,10 +10,12 @@ package protocol ImageFormat: Sendable {
     var descriptor: FormatDescriptor { get }
     /// The common name: `JPEG`.
     var title: String { get }
-    /// Whether files can contain a profile. If not, colours are converted to sRGB.
-    var holdsProfile: Bool { get }
     /// Whether files can contain gray. If not, gray is stored as RGB.
     var holdsGray: Bool { get }
+    /// The layout of files for pictures of a layout. Alpha is not considered.
+    func outputLayout(_ layout: PixelLayout) -> PixelLayout
+    /// Whether files can contain CMYK.
+    var holdsCMYK: Bool { get }
     /// Whether a decoder always needs memory for the whole picture.
     var isDecodedWhole: Bool { get }
     var cost: CodecCost { get }
@@ -20,6 +23,9 @@ package protocol ImageFormat: Sendable {
     var loader: Loader { get }
     /// The classes of further operations that libvips would block, because it trusts few savers.
     var saverClasses: [String] { get }
+
+    /// The class in libvips without which the format is neither read nor written. Nil if it needs none.
+    var neededClass: String? { get }
 
     /// The libvips module with its operations, if they are not in libvips itself.
     var module: String? { get }
@@ -42,6 +48,27 @@ package protocol ImageFormat: Sendable {
     /// - Throws: an error for contents that libvips reads wrongly without a warning.
     func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeatureError) -> StatedColor?
 
+    /// The picture of a file that Penumbra decodes itself. Nil if libvips does.
+    ///
+    /// - Throws: an error for damage in its header, and for unsupported features.
+    func picture(in file: InputFile) throws(OwnDecodingError) -> OwnPicture?
+
+    /// The same in a fraction of its size: ``OwnPicture/largestShrink``.
+    ///
+    /// - Parameter shrink: 1 for the whole size.
+    func picture(in file: InputFile, shrink: Int) throws(OwnDecodingError) -> OwnPicture?
+
+    /// The format of a whole file that starts as files of this format do.
+    func variant(of file: InputFile) -> any ImageFormat
+
+    /// Whether Penumbra finds the pages of a file itself.
+    var findsPages: Bool { get }
+
+    /// The chosen frames of an animation that Penumbra puts together itself, one below the other. Nil if libvips does.
+    ///
+    /// - Throws: an error for damage in its structure, and for a page that it has not.
+    func animation(in file: InputFile, pages: PageChoice) throws(OwnDecodingError) -> OwnPicture?
+
     /// Whether libvips draws the pixels, which may take any time: ``DrawingTime``.
     var isDrawn: Bool { get }
 
@@ -55,13 +82,24 @@ package protocol ImageFormat: Sendable {
     /// - Parameter unpacked: returns a text of a PNG by libvips' name for it.
     func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?)
 
+    /// The format as files with these options have it, which may hold less than others.
+    func fitted(to values: [String: ParameterValue]) -> any ImageFormat
+
+    /// The bytes of memory that an encoder needs for so many frames, apart from some rows.
+    func encoderMemory(for shape: ImageShape, frames: Int) -> Int
+
     /// The libvips call that writes a picture of `shape`.
     ///
     /// - Throws: an error if the options have wrong values, or the picture cannot be stored with them.
     func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver
 
+    /// What a folder contains, for a format of folders that libvips does not write.
+    ///
+    /// - Throws: an error if the options have wrong values.
+    func service(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> IIIFService?
+
     /// The metadata that are inserted while the file is written, if libvips does not write them.
-    func insertion(of metadata: ImageMetadata) -> Insertion?
+    func insertion(of metadata: ImageMetadata, in layout: PixelLayout) -> Insertion?
 
     /// The loader's argument for a picture of 1/`factor` of its width and height (2, 4 or 8). Nil if it has none.
     func shrinking(by factor: Int) -> (name: String, value: VipsArgument)?
@@ -95,22 +133,37 @@ extension ImageFormat {
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
     ) throws(UnsupportedFeatureError) -> StatedColor? { nil }
+    package func picture(in file: InputFile) throws(OwnDecodingError) -> OwnPicture? { nil }
+    package func picture(in file: InputFile, shrink: Int) throws(OwnDecodingError) -> OwnPicture? {
+        try picture(in: file)
+    }
+    package func variant(of file: InputFile) -> any ImageFormat { self }
+    package var findsPages: Bool { false }
+    package func animation(in file: InputFile, pages: PageChoice) throws(OwnDecodingError) -> OwnPicture? { nil }
     package var isDrawn: Bool { false }
     package func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing? { nil }
+    package func fitted(to values: [String: ParameterValue]) -> any ImageFormat { self }
+    /// Formats that are decoded as a whole are also encoded as a whole.
+    package func encoderMemory(for shape: ImageShape, frames: Int) -> Int {
+        isDecodedWhole ? frames * shape.byteCount : 0
+    }
+    package var neededClass: String? { loader.className }
     package var module: String? { nil }
+    package func service(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> IIIFService? { nil }
     package var keepsLayout: Bool { true }
     package var dropsOpaqueAlpha: Bool { false }
     package var holdsIPTC: Bool { false }
     package func libraries(for options: FormatOptions) -> [String] { [] }
-    package var holdsProfile: Bool { true }
+    package var holdsCMYK: Bool { false }
+    package func outputLayout(_ layout: PixelLayout) -> PixelLayout { holdsGray ? layout : layout.inColor }
     package var isDecodedWhole: Bool { false }
     package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { nil }
-    package func insertion(of metadata: ImageMetadata) -> Insertion? { nil }
+    package func insertion(of metadata: ImageMetadata, in layout: PixelLayout) -> Insertion? { nil }
     package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {}
 
     /// The colours in which a picture must be decoded to be written in this format. These are the requested ones, unless the
     /// profile would be lost, or a colour in sRGB is visible behind the picture. A profile is never dropped without a
-    /// conversion.
+    /// conversion. With `save.color`, the colours are converted after the filters.
     ///
     /// - Parameter output: the layout and format of the chain's output.
     package func colorPolicy(
@@ -119,7 +172,8 @@ extension ImageFormat {
         let losesGray = header.layout.removingAlpha == .gray && !holdsGray
         let losesProfile = save.metadata.kinds.map { !$0.contains(.icc) } ?? false
         let showsColor = output.hasAlpha && !descriptor.holdsAlpha && !Background(save.background).isInEverySpace
-        return header.hasProfile && (losesProfile || losesGray || !holdsProfile || showsColor) ? .srgb : asked
+        let losesColor = save.color == nil && (losesProfile || losesGray || !descriptor.holdsProfile)
+        return header.hasProfile && (losesColor || showsColor) ? .srgb : asked
     }
 }
 
@@ -143,6 +197,10 @@ package struct Loader: Hashable, Sendable {
         case hasPages
         /// Samples are linear light, premultiplied by alpha.
         case linearPremultiplied
+        /// The file has shapes, which can be drawn in any size: `scale`.
+        case isDrawn
+        /// The colours are computed from those of a sensor, whatever the tags of the file say of colours.
+        case isDeveloped
     }
 
     let operation: String
@@ -158,6 +216,9 @@ package struct Loader: Hashable, Sendable {
         self.opensByName = opensByName
         self.traits = traits
     }
+
+    /// No operation, for a format that libvips does not read.
+    static func own(_ traits: Set<Trait> = []) -> Loader { Loader("", "", traits: traits) }
 }
 
 /// A call of a libvips operation that writes to a target.
@@ -191,16 +252,19 @@ package enum SaveError: Error, Hashable, Sendable {
 /// The formats that Penumbra reads and writes.
 package enum ImageFormats {
     package static let all: [any ImageFormat] = [
-        JPEGFormat(), PNGFormat(), WebPFormat(), TIFFFormat(), GIFFormat(), AVIFFormat(), HEICFormat(), JPEGXLFormat(),
-        JPEG2000Format(), PPMFormat(), OpenEXRFormat(), SVGFormat(), PDFFormat(), DeepZoomFormat(),
+        JPEGFormat(), PNGFormat(), APNGFormat(), WebPFormat(), TIFFFormat(), GIFFormat(), AVIFFormat(), HEICFormat(),
+        JPEGXLFormat(), JPEG2000Format(), PPMFormat(), BMPFormat(), PSDFormat(), OpenEXRFormat(), RadianceFormat(),
+        CameraRawFormat(), SVGFormat(), PDFFormat(), DeepZoomFormat(), IIIFFormat(), MP4Format(), WebMFormat(),
+        QuickTimeFormat(),
+        MatroskaFormat(),
     ]
 
-    /// The descriptors of the formats that this libvips supports.
+    /// The descriptors of the formats that this libvips supports, and of those that ffmpeg reads or writes.
     ///
     /// - Throws: an error if libvips does not start.
     package static func descriptors() throws(ImageFileError) -> [FormatDescriptor] {
         try VipsRuntime.startIfNeeded()
-        return all.filter(VipsModules.offers).map(\.descriptor)
+        return all.filter { $0 is any ClipFormat || VipsModules.offers($0) }.map(\.descriptor)
     }
 
     /// The format with this name in the catalog, such as `jpeg`.
@@ -208,6 +272,11 @@ package enum ImageFormats {
 
     /// The format of a file's content.
     static func recognizing(_ head: [UInt8]) -> (any ImageFormat)? { all.first { $0.recognizes(head) } }
+
+    /// Whether a file is a clip, by its first bytes.
+    package static func isClip(_ path: String, openedBy opener: FileOpener) throws(ImageFileError) -> Bool {
+        recognizing(try InputFile(path: path, openedBy: opener).head(headLength)) is any ClipFormat
+    }
 
     /// The number of a file's bytes that are needed to recognise it.
     static let headLength = 1024
@@ -239,6 +308,11 @@ package struct FormatOptions: Sendable {
 
     func boolean(_ name: String) throws(SaveError) -> Bool {
         guard case .boolean(let value) = value(of: name) else { throw .option(name) }
+        return value
+    }
+
+    func text(_ name: String) throws(SaveError) -> String {
+        guard case .text(let value) = value(of: name) else { throw .option(name) }
         return value
     }
 

@@ -8,14 +8,14 @@ package struct JPEG2000Format: ImageFormat {
     package let cost = CodecCost(decode: 120, encode: 250)
     package let holdsGray = true
     package let isDecodedWhole = true
-    package let holdsProfile = false
     package let loader = Loader("jp2kload_source", "VipsForeignLoadJp2kSource")
     package let saverClasses = ["VipsForeignSaveJp2kTarget"]
 
     package let descriptor = FormatDescriptor(
         name: "jp2", extensions: ["jp2", "j2k", "jpc", "j2c", "jpt"], canRead: true, canWrite: true, streams: .no,
         sampleFormats: [.u8, .u16],
-        holdsAlpha: true, holdsTexts: false, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
+        holdsAlpha: true, holdsProfile: false, holdsTexts: false, isLossless: false,
+        largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60),

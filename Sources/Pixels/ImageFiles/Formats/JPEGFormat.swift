@@ -22,6 +22,7 @@ package struct JPEGFormat: ImageFormat {
     package let title = "JPEG"
     package let cost = CodecCost(decode: 8, encode: 9)
     package let holdsGray = true
+    package let holdsCMYK = true
     package let loader = Loader("jpegload_source", "VipsForeignLoadJpegSource")
 
     package let descriptor = FormatDescriptor(
@@ -70,8 +71,8 @@ package struct JPEGFormat: ImageFormat {
             ])
     }
 
-    package func insertion(of metadata: ImageMetadata) -> Insertion? {
-        Insertion(bytes: JPEGSegments.bytes(for: metadata), position: 2)  // after the start-of-image marker
+    package func insertion(of metadata: ImageMetadata, in layout: PixelLayout) -> Insertion? {
+        Insertion(bytes: JPEGSegments.bytes(for: metadata, in: layout), position: 2)  // after the start-of-image marker
     }
 
     package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { ("shrink", .integer(factor)) }
@@ -87,9 +88,16 @@ enum JPEGSegments {
     static let largestPayload = 65533
 
     /// The segments of the metadata. EXIF, XMP and IPTC have one segment each, and are omitted if they do not fit.
-    static func bytes(for metadata: ImageMetadata) -> [UInt8] {
-        let exif = segment(0xE1, Array("Exif\0\0".utf8), metadata.exif)
-        var result = exif.isEmpty ? jfif(metadata.resolution) : exif  // some readers accept only one of them
+    static func bytes(for metadata: ImageMetadata, in layout: PixelLayout) -> [UInt8] {
+        func exif(_ blob: Blob?) -> [UInt8] { segment(0xE1, Array("Exif\0\0".utf8), blob) }
+        var result = exif(metadata.exif)
+        // Some readers accept only one of them.
+        if result.isEmpty {
+            // JFIF does not know CMYK, which a segment of the encoder declares.
+            result =
+                layout == .cmyk
+                ? exif(metadata.resolution.map { Blob(ExifRules.block(stating: $0)) }) : jfif(metadata.resolution)
+        }
         result += segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8), metadata.xmp)
         result += segment(0xED, Array("Photoshop 3.0\0".utf8), metadata.iptc.map(PhotoshopResources.wrapping))
         if let icc = metadata.icc { result += profile(icc.bytes) }

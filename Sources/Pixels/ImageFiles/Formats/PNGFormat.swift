@@ -1,4 +1,5 @@
 import CVips
+import CZlib
 package import Catalogs
 
 /// PNG. Metadata: EXIF, XMP, texts, profile, resolution.
@@ -25,37 +26,91 @@ package struct PNGFormat: ImageFormat {
         }
     }
 
-    package let title = "PNG"
-    package let cost = CodecCost(decode: 14, encode: 90)
-    package let holdsGray = true
+    /// Whether files have a palette.
+    private let hasPalette: Bool
+    /// Whether the palette has room for all grays. Then files of opaque gray have none: gray of 8 bits is smaller, and keeps every
+    /// sample.
+    private let hasRoomForGrays: Bool
+    package let descriptor: FormatDescriptor
+
+    package var title: String { hasPalette ? "PNG with a palette" : "PNG" }
+    package var cost: CodecCost { CodecCost(decode: 14, encode: hasPalette ? 300 : 90) }
+    package var holdsGray: Bool { !hasPalette }
+    package var dropsOpaqueAlpha: Bool { hasPalette }
     package let loader = Loader("pngload_source", "VipsForeignLoadPngSource")
 
-    package let descriptor = FormatDescriptor(
+    private static let plain = FormatDescriptor(
         name: "png", extensions: ["png"], canRead: true, canWrite: true, streams: .unlessInterlaced,
         sampleFormats: [.u8, .u16],
         holdsAlpha: true, isLossless: true,
         largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
-        options: [
+        options: compressionOptions + [
             ParameterDescriptor(
-                "compression", .integer(minimum: 0, maximum: 9), fallback: .integer(6),
-                summary: "Sets the effort of the compression. 0 is fastest, 9 makes the smallest files"),
-            ParameterDescriptor(
-                "filter", .choice(Filter.allCases.map(\.rawValue)), fallback: .word("adaptive"),
+                "palette", .boolean, fallback: .boolean(false),
                 summary:
-                    "Chooses which differences of neighbours are stored. 'adaptive' chooses for every row. 'none' suits pictures with few colours"
+                    "Stores the number of a colour for each pixel, in 8 bits or fewer. Files are much smaller, and writing needs memory for the whole picture"
             ),
-        ])
+            ParameterDescriptor(
+                "colors", .integer(minimum: 2, maximum: 256), fallback: .integer(256),
+                summary: "Sets the number of colours of a 'palette', rounded up to 2, 4, 16 or 256"),
+            ParameterDescriptor(
+                "palette_dither", .number(minimum: 0, maximum: 1), fallback: .number(1),
+                summary: "Sets how much of the errors of a palette's colours is spread over neighbours"),
+            ParameterDescriptor(
+                "effort", .integer(minimum: 1, maximum: 10), fallback: .integer(7),
+                summary: "Sets the effort for a 'palette'. 1 is fastest, 10 finds the best colours"),
+        ], sampleLimits: [SampleLimit("palette", .boolean(true), [.u8])],
+        conditions: [OptionCondition(["colors", "palette_dither", "effort"], need: "palette", .boolean(true))])
 
-    package init() {}
+    /// The options of files without a palette.
+    static let compressionOptions = [
+        ParameterDescriptor(
+            "compression", .integer(minimum: 0, maximum: 9), fallback: .integer(6),
+            summary: "Sets the effort of the compression. 0 is fastest, 9 makes the smallest files"),
+        ParameterDescriptor(
+            "filter", .choice(Filter.allCases.map(\.rawValue)), fallback: .word("adaptive"),
+            summary:
+                "Chooses which differences of neighbours are stored. 'adaptive' chooses for every row. 'none' suits pictures with few colours"
+        ),
+    ]
+
+    package init() { self.init(hasPalette: false) }
+
+    private init(hasPalette: Bool, hasRoomForGrays: Bool = true) {
+        self.hasPalette = hasPalette
+        self.hasRoomForGrays = hasRoomForGrays
+        descriptor = hasPalette ? Self.plain.limited(by: ["palette": .boolean(true)]) : Self.plain
+    }
+
+    package func fitted(to values: [String: ParameterValue]) -> any ImageFormat {
+        PNGFormat(
+            hasPalette: values["palette"] == .boolean(true),
+            hasRoomForGrays: Self.hasRoomForGrays(values["colors"]?.number.map { Int($0) } ?? 256))
+    }
+
+    /// Colours are rounded up to 16, or to 256.
+    private static func hasRoomForGrays(_ colors: Int) -> Bool { colors > 16 }
+
+    package func outputLayout(_ layout: PixelLayout) -> PixelLayout {
+        holdsGray || layout == .gray && hasRoomForGrays ? layout : layout.inColor
+    }
+
+    /// Colours are chosen for RGBA samples of the whole picture, of which libimagequant has copies up to some size.
+    package func encoderMemory(for shape: ImageShape, frames: Int) -> Int {
+        let pixels = shape.width * shape.height
+        return hasPalette ? 5 * pixels + min(20 * pixels, 80 << 20) : 0
+    }
 
     package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: PNGChunks.signature) }
+
+    package func variant(of file: InputFile) -> any ImageFormat {
+        PNGContents(file).isAnimation ? APNGFormat() : self
+    }
 
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
     ) throws(UnsupportedFeatureError) -> StatedColor? {
-        let contents = PNGContents(file)
-        if let animation = contents.animation { throw .animation(animation) }
-        return try contents.color
+        try PNGContents(file).color
     }
 
     package func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?) {
@@ -63,24 +118,46 @@ package struct PNGFormat: ImageFormat {
     }
 
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
-        let filter: Filter = try options.word("filter")
-        return Saver(
-            "pngsave_target",
-            [
-                "compression": .integer(try options.integer("compression")),
-                "filter": .integer(Int(filter.vips.rawValue)),
-            ], fields: [.icc, .xmp])
+        let colors = try options.integer("colors")
+        var arguments = try Self.compression(options)
+        let (dither, effort) = (try options.number("palette_dither"), try options.integer("effort"))
+        let isPlainGray = shape.layout == .gray && shape.sampleFormat == .u8 && Self.hasRoomForGrays(colors)
+        if try options.boolean("palette"), !isPlainGray {
+            guard shape.sampleFormat == .u8, shape.layout.channels >= 3 else {
+                throw .unsuitable("'palette: true' takes colours of 8 bits")
+            }
+            arguments["palette"] = .boolean(true)
+            arguments["bitdepth"] = .integer([1, 2, 4].first { 1 << $0 >= colors } ?? 8)
+            arguments["dither"] = .number(dither)
+            arguments["effort"] = .integer(effort)
+        }
+        return Saver("pngsave_target", arguments, fields: [.icc, .xmp])
     }
 
-    package func insertion(of metadata: ImageMetadata) -> Insertion? {
+    /// The saver's arguments for the options of all files.
+    static func compression(_ options: FormatOptions) throws(SaveError) -> [String: VipsArgument] {
+        let filter: Filter = try options.word("filter")
+        return [
+            "compression": .integer(try options.integer("compression")),
+            "filter": .integer(Int(filter.vips.rawValue)),
+        ]
+    }
+
+    package func insertion(of metadata: ImageMetadata, in layout: PixelLayout) -> Insertion? {
         let exif = metadata.exif.map { PNGChunks.chunk("eXIf", $0.bytes) } ?? []
         let bytes = exif + metadata.texts.flatMap { PNGChunks.chunk($0.chunk, $0.payload.bytes) }
         return bytes.isEmpty ? nil : Insertion(bytes: bytes, position: PNGChunks.headerLength)
     }
 
-    package func libraries(for options: FormatOptions) -> [String] { ["libpng", "libspng", "libz"] }
+    package func libraries(for options: FormatOptions) -> [String] {
+        ["libpng", "libspng", "libz"] + (Self.hasPalette(options) ? ["libimagequant"] : [])
+    }
 
-    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { true }
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { !Self.hasPalette(options) }
+
+    private static func hasPalette(_ options: FormatOptions) -> Bool {
+        (try? options.boolean("palette")) == true  // `saver` refuses wrong values
+    }
 }
 
 /// The chunks around a PNG file's pixels, which libvips does not report. Lengths may be wrong, so every access is checked, and
@@ -89,8 +166,8 @@ struct PNGContents {
     /// The chunks by name; the first of each name.
     private var small: [String: [UInt8]] = [:]
 
-    /// The parts of an animation: a control for each frame, and frames other than the picture itself.
-    private var (frameControls, hasOtherFrames) = (0, false)
+    /// Whether frames of an animation have controls.
+    private var hasControls = false
 
     /// The texts in the order of the file, with the position among all texts before the pixels; nil for texts after the
     /// pixels.
@@ -116,9 +193,8 @@ struct PNGContents {
             let name = String(decoding: head[4...], as: UTF8.self)
             guard name != "IEND", length <= file.size - offset - 8 else { return }
             if name == "IDAT" { isBefore = false }
-            if name == "fcTL" { frameControls += 1 }
-            if name == "fdAT" { hasOtherFrames = true }
-            guard isBefore || readsTexts || small["acTL"] != nil else { return }
+            if name == "fcTL" { hasControls = true }
+            guard isBefore || readsTexts || small["acTL"] != nil && !hasControls else { return }
             let content = offset + 8..<offset + 8 + length
             if isBefore, Self.wanted.contains(name), length <= Self.largest, small[name] == nil {
                 small[name] = file.bytes(in: content)
@@ -174,12 +250,10 @@ struct PNGContents {
         return (0..<count).map { bytes[4 * $0..<4 * $0 + 4].reduce(0) { $0 << 8 | Int($1) } }
     }
 
-    /// The kind of animation, as a phrase; nil for still pictures. The frame count may be wrong, too.
-    var animation: String? {
-        guard let declared = numbers("acTL", count: 2)?[0] else { return nil }
-        let frames = max(declared, frameControls)
-        if frames > 1 { return "an animation of \(frames) frames (APNG)" }
-        return hasOtherFrames ? "an animation beside its picture (APNG)" : nil
+    /// Whether the file is animated, or says so. The frame count may be wrong.
+    var isAnimation: Bool {
+        guard let declared = numbers("acTL", count: 2)?[0] else { return false }
+        return declared > 1 || hasControls
     }
 
     /// The colours that the chunks state, by the precedence of the third edition: `cICP`, the profile, `sRGB`, `gAMA` with
@@ -227,21 +301,28 @@ enum PNGChunks {
     /// The length of the signature and the header chunk. Other chunks may follow them.
     static let headerLength = 33
 
-    static func chunk(_ name: String, _ payload: [UInt8]) -> [UInt8] {
-        let checked = Array(name.utf8) + payload
-        return .number(payload.count, length: 4, littleEndian: false) + checked
-            + .number(Int(crc(checked)), length: 4, littleEndian: false)
+    static func chunk(_ name: String, _ payload: some Collection<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(name, payload, to: &bytes)
+        return bytes
     }
 
-    /// The CRC of ISO 3309, computed bit by bit, because metadata are small.
-    static func crc(_ bytes: [UInt8]) -> UInt32 {
-        var crc: UInt32 = ~0
-        for byte in bytes {
-            crc ^= UInt32(byte)
-            for _ in 0..<8 {
-                crc = crc & 1 == 0 ? crc >> 1 : (crc >> 1) ^ 0xEDB8_8320
-            }
-        }
-        return ~crc
+    /// Adds a chunk to bytes. A large payload is copied once.
+    ///
+    /// - Parameter head: the beginning of the payload.
+    static func append(
+        _ name: String, beginning head: [UInt8] = [], _ payload: some Collection<UInt8>, to bytes: inout [UInt8]
+    ) {
+        bytes += .number(head.count + payload.count, length: 4, littleEndian: false)
+        let start = bytes.count
+        bytes += name.utf8
+        bytes += head
+        bytes += payload
+        bytes += .number(Int(crc(bytes[start...])), length: 4, littleEndian: false)
+    }
+
+    /// The CRC of ISO 3309.
+    static func crc(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.withUnsafeBufferPointer { UInt32(truncatingIfNeeded: crc32_z(0, $0.baseAddress, $0.count)) }
     }
 }

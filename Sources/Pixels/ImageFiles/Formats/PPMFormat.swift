@@ -6,12 +6,12 @@ package struct PPMFormat: ImageFormat {
     package let title = "PPM"
     package let cost = CodecCost(decode: 1, encode: 1)
     package let holdsGray = false
-    package let holdsProfile = false
     package let loader = Loader("ppmload_source", "VipsForeignLoadPpmSource")
 
     package let descriptor = FormatDescriptor(
         name: "ppm", extensions: ["ppm", "pnm"], canRead: true, canWrite: true,
-        sampleFormats: [.u8, .u16], holdsAlpha: false, holdsTexts: false, isLossless: true,
+        sampleFormats: [.u8, .u16], holdsAlpha: false, holdsProfile: false, holdsTexts: false,
+        isLossless: true,
         largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [])
 

@@ -10,7 +10,7 @@ extension ReadOnlyFormat {
     }
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 
-    fileprivate static func reading(_ name: String, _ extensions: [String]) -> FormatDescriptor {
+    static func reading(_ name: String, _ extensions: [String]) -> FormatDescriptor {
         FormatDescriptor(
             name: name, extensions: extensions, canRead: true, canWrite: false, sampleFormats: [],
             holdsAlpha: true, isLossless: false, largestSide: 0, options: [])
@@ -39,7 +39,7 @@ package struct OpenEXRFormat: ReadOnlyFormat {
 package struct SVGFormat: ReadOnlyFormat {
     package let title = "SVG"
     package let cost = CodecCost(decode: 50, encode: 0)
-    package let loader = Loader("svgload_source", "VipsForeignLoadSvgSource")
+    package let loader = Loader("svgload_source", "VipsForeignLoadSvgSource", traits: [.isDrawn])
     package let isDrawn = true
     package let descriptor: FormatDescriptor = Self.reading("svg", ["svg"])
 
@@ -79,7 +79,7 @@ package struct PDFFormat: ReadOnlyFormat {
     package let module: String? = "vips-poppler"
     package let isDrawn = true
     package let cost = CodecCost(decode: 50, encode: 0)
-    package let loader = Loader("pdfload_source", "VipsForeignLoadPdfSource", traits: [.hasPages])
+    package let loader = Loader("pdfload_source", "VipsForeignLoadPdfSource", traits: [.hasPages, .isDrawn])
     package let descriptor: FormatDescriptor = Self.reading("pdf", ["pdf"])
 
     package init() {}

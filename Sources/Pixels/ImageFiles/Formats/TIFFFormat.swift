@@ -30,6 +30,7 @@ package struct TIFFFormat: ImageFormat {
     package let title = "TIFF"
     package let cost = CodecCost(decode: 8, encode: 25)
     package let holdsGray = true
+    package let holdsCMYK = true
     package let loader = Loader("tiffload_source", "VipsForeignLoadTiffSource", traits: [.hasPages])
 
     package let descriptor = FormatDescriptor(
@@ -60,7 +61,7 @@ package struct TIFFFormat: ImageFormat {
             ParameterDescriptor(
                 "bigtiff", .choice(BigTIFF.allCases.map(\.rawValue)), fallback: .word("auto"),
                 summary: "Allows more than 4 GB. 'auto' does so if the picture may need it"),
-        ])
+        ], sampleLimits: [SampleLimit("compression", .word(Compression.jpeg.rawValue), [.u8])])
 
     package let holdsIPTC = true
 
@@ -69,6 +70,10 @@ package struct TIFFFormat: ImageFormat {
     package func recognizes(_ head: [UInt8]) -> Bool {
         [[0x49, 0x49, 42, 0], [0x4D, 0x4D, 0, 42], [0x49, 0x49, 43, 0], [0x4D, 0x4D, 0, 43]]
             .contains { head.starts(with: $0) }
+    }
+
+    package func variant(of file: InputFile) -> any ImageFormat {
+        CameraRawFormat.isHeld(by: file) ? CameraRawFormat() : self
     }
 
     package func damage(in file: InputFile) -> String? {

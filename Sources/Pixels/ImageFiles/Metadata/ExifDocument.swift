@@ -81,7 +81,11 @@ extension ExifDocument {
     ///
     /// Returns nil if nothing can be read, or if the values exceed `limit` bytes. Values that share bytes could expand a small
     /// file to gigabytes.
-    init?(_ directories: TIFFDirectories, limit: Int) {
+    ///
+    /// - Parameter isKept: whether the tags of a directory are kept. All are, if it is left out.
+    init?(
+        _ directories: TIFFDirectories, limit: Int, keeping isKept: (Directory, UInt16) -> Bool = { _, _ in true }
+    ) {
         var found: [Directory: [TIFFDirectories.Entry]] = [.main: directories.main]
         for directory in Directory.allCases {
             guard let (tag, parent) = directory.pointer, let pointer = found[parent]?.first(where: { $0.tag == tag })
@@ -90,6 +94,7 @@ extension ExifDocument {
             found[directory] = directories.directory(under: pointer)
         }
         found[.main]?.removeAll { ExifTag.ofPixelData.contains($0.tag) }
+        for directory in Directory.allCases { found[directory]?.removeAll { !isKept(directory, $0.tag) } }
         found = found.mapValues { list in
             // A tag must not occur twice. Of two maker notes, one would get the other's bytes.
             var tags: Set<UInt16> = []
@@ -149,8 +154,9 @@ extension ExifDocument {
     }
 
     /// The numbers of an integer tag, or the parts of a rational. Empty for other types.
-    private func integers(of tag: UInt16) -> [Int] {
-        guard let entry = self[.main].first(where: { $0.tag == tag }), [.short, .long, .rational].contains(entry.type)
+    func integers(of tag: UInt16, in directory: Directory = .main) -> [Int] {
+        guard let entry = self[directory].first(where: { $0.tag == tag }),
+            [.short, .long, .rational].contains(entry.type)
         else { return [] }
         let size = entry.type.numberSize
         return stride(from: 0, to: entry.bytes.count - size + 1, by: size).map { start in
@@ -267,14 +273,29 @@ enum ExifRules {
     /// a second conversion.
     private static let largestBlock = 65_000
 
+    enum Colors: Hashable {
+        /// They were not converted: the block may state them.
+        case asStated
+        case sRGB
+        /// They were converted into the space of a profile.
+        case ofProfile
+    }
+
+    /// A block that states a resolution, for files that have no other place for it.
+    static func block(stating resolution: ImageMetadata.Resolution) -> [UInt8] {
+        var document = ExifDocument(littleEndian: true)
+        document.add(resolution)
+        return document.block
+    }
+
     /// - Parameters:
     ///   - block: nil if the input has none.
     ///   - kinds: the requested kinds; nil for all.
-    ///   - isConverted: whether the pixels were converted to sRGB.
+    ///   - colors: the colours of the pixels.
     ///   - texts: what the output says in any case.
     static func apply(
         to block: [UInt8]?, shape: ImageShape, resolution: ImageMetadata.Resolution?, kinds: Set<MetadataKind>?,
-        isConverted: Bool, setting texts: MetadataTexts? = nil
+        colors: Colors, setting texts: MetadataTexts? = nil
     ) -> [UInt8]? {
         let hasTexts = texts?.concernsExif ?? false
         let empty = hasTexts ? ExifDocument(littleEndian: true) : nil
@@ -286,7 +307,7 @@ enum ExifRules {
             guard document.tells(kinds) || hasTexts else { return nil }
         }
         if let texts { document.set(texts) }
-        if isConverted { document.nameSRGB() }
+        if colors != .asStated { document.nameColors(isSRGB: colors == .sRGB) }
         if let resolution { document.add(resolution) }
         // A TIFF structure without entries is not valid.
         guard !document.isEmpty else { return nil }
@@ -329,8 +350,9 @@ extension ExifDocument {
             || self[.exif].contains { !ExifTag.ofStorageInExif.contains($0.tag) }
     }
 
-    fileprivate mutating func nameSRGB() {
-        update(ExifTag.colorSpace, in: .exif, to: 1)
+    fileprivate mutating func nameColors(isSRGB: Bool) {
+        // 65535 stands for other colours, which the profile describes.
+        update(ExifTag.colorSpace, in: .exif, to: isSRGB ? 1 : 65535)
         removeEntries(in: .main) { ExifTag.ofColor.contains($0.tag) }
         removeEntries(in: .exif) { $0.tag == ExifTag.gamma }
         self[.interoperability] = []

@@ -40,20 +40,36 @@ package struct ImageMetadata: Hashable, Sendable, Codable {
     package var resolution: Resolution?
     /// The timing of the frames, if there are several.
     package var animation: Animation?
-    /// Whether the pixels were converted to sRGB, so that tags for another colour space would be wrong.
+    /// Whether the colours were converted, so that tags for another colour space would be wrong. They are in sRGB, unless there is
+    /// a profile.
     package var isConverted: Bool
 
     /// The timing of an animation.
     package struct Animation: Hashable, Sendable, Codable {
-        /// The duration of each frame in milliseconds.
-        package let delays: [Int]
+        /// The duration of each frame.
+        package let durations: [FrameDuration]
         /// The number of repetitions; 0 repeats without end.
         package let repetitions: Int
+        /// The constant rate that a video gets, in frames a second. Nil if the durations decide it.
+        package let rate: Double?
 
-        package init(delays: [Int], repetitions: Int) {
-            self.delays = delays
+        package init(durations: [FrameDuration], repetitions: Int, rate: Double? = nil) {
+            self.durations = durations
             self.repetitions = repetitions
+            self.rate = rate
         }
+
+        /// - Parameter delays: the duration of each frame in milliseconds.
+        package init(delays: [Int], repetitions: Int) {
+            self.init(durations: delays.map(FrameDuration.init(milliseconds:)), repetitions: repetitions)
+        }
+
+        package init(_ timeline: Timeline) {
+            self.init(durations: timeline.durations, repetitions: timeline.repetitions, rate: timeline.fps)
+        }
+
+        /// The duration of each frame in milliseconds, for a format that stores multiples of `unit`.
+        package func delays(unit: Int) -> [Int] { FrameDuration.delays(of: durations, unit: unit) }
     }
 
     package init(
@@ -100,8 +116,8 @@ extension ImageMetadata {
         if isWanted(.icc), let icc, ICCProfile(icc.bytes)?.fits(shape.layout) ?? false { result.icc = icc }
         if isWanted(.resolution) { result.resolution = resolution }
         result.exif = ExifRules.apply(
-            to: exif?.bytes, shape: shape, resolution: result.resolution, kinds: kinds, isConverted: isConverted,
-            setting: texts
+            to: exif?.bytes, shape: shape, resolution: result.resolution, kinds: kinds,
+            colors: isConverted ? (icc == nil ? .sRGB : .ofProfile) : .asStated, setting: texts
         ).map(Blob.init)
         let kept = iptc.flatMap { IPTCRules.apply(to: $0.bytes, kinds: kinds) }
         let records = texts.map { IPTCRules.setting($0, in: kept ?? []) } ?? kept
@@ -153,14 +169,32 @@ extension ImageMetadata {
 }
 
 extension ImageMetadata.Animation {
-    /// The duration in milliseconds that browsers use for a frame without a duration.
-    private static let usualDelay = 100
+    /// The duration that browsers use for a frame without a duration.
+    static let usualDuration = FrameDuration(milliseconds: 100)
 
     init(of image: borrowing VipsImageReference, frames: Int) {
-        let stated = image.integers("delay") ?? []
+        let stated = image.frameDurations
         self.init(
-            delays: (0..<frames).map { $0 < stated.count ? stated[$0] : Self.usualDelay },
+            durations: (0..<frames).map { $0 < stated.count ? stated[$0] : Self.usualDuration },
             repetitions: image.integer("loop") ?? 0)
+    }
+}
+
+extension VipsReference where Object == VipsImage {
+    /// The field with the numerators and denominators of durations. libvips knows milliseconds only.
+    private static var fractions: String { "penumbra-durations" }
+
+    /// The duration of each frame that a file states.
+    fileprivate var frameDurations: [FrameDuration] {
+        guard let numbers = integers(Self.fractions) else {
+            return (integers("delay") ?? []).map(FrameDuration.init(milliseconds:))
+        }
+        return stride(from: 0, to: numbers.count - 1, by: 2).map { FrameDuration(numbers[$0], max(1, numbers[$0 + 1])) }
+    }
+
+    /// States the duration of each frame, for ``frameDurations``.
+    func setFrameDurations(_ durations: [FrameDuration]) {
+        setIntegers(Self.fractions, to: durations.flatMap { [$0.numerator, $0.denominator] })
     }
 }
 

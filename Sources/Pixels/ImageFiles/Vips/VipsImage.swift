@@ -75,6 +75,15 @@ extension VipsReference where Object == VipsImage {
 }
 
 extension VipsReference<VipsImage> {
+    /// Computes all samples, of 16 bits.
+    func samples() throws(VipsError) -> [UInt16] {
+        precondition(bandFormat == VIPS_FORMAT_USHORT, "the samples have 16 bits")
+        var count = 0
+        guard let bytes = vips_image_write_to_memory(pointer, &count) else { throw VipsError.take() }
+        defer { g_free(bytes) }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt16.self))
+    }
+
     /// Creates one row of pixels, the form of libvips' tables.
     ///
     /// - Parameter values: the values, channel by channel.

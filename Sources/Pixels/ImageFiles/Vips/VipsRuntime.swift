@@ -79,8 +79,8 @@ enum VipsModules {
 
     /// Whether this libvips reads the format.
     static func offers(_ format: any ImageFormat) -> Bool {
-        if format.descriptor.isFolder { return isRegistered("VipsForeignSaveDzFile") }
-        if isRegistered(format.loader.className) { return true }
+        guard let needed = format.neededClass else { return true }
+        if isRegistered(needed) { return true }
         return format.module.flatMap(path(of:)).map { access($0, R_OK) == 0 } ?? false
     }
 
@@ -123,6 +123,9 @@ package struct LoadedLibraries {
         // If the kernel does not list them, they stay unnamed.
         self.init(maps: Self.contents(of: "/proc/self/maps"))
     }
+
+    /// The libraries of another process of this user. None if it has ended.
+    package init(ofProcess process: Int32) { self.init(maps: Self.contents(of: "/proc/\(process)/maps")) }
 
     /// Reads a text that the kernel generates, whose size is not known in advance.
     private static func contents(of path: String) -> String {

@@ -28,18 +28,19 @@ public struct Box: Blur, RunningBlur, LevelChoosing {
         if source.isWholeWords(light, destination) {
             return source.renderWords(within: mask, on: level, into: &destination) { words, writer in
                 let parts = WordMean.parts(of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
-                for columns in parts { WordMean(words, columns, horizontal, vertical, writer).render() }
+                for columns in parts {
+                    WordMean(words, columns, horizontal, vertical, writer.operations).render(to: writer)
+                }
             }
         }
         guard case .u8 = source.raster, light == .encoded else {
-            let kernel = FloatBox(horizontal: horizontal.plateau, vertical: vertical.plateau, .of(level))
-            return kernel.render(source, light: light, within: mask, into: &destination)
+            return floating.render(source, light: light, within: mask, into: &destination)
         }
         let isOpaque = source.isOpaqueBytes(as: destination.layout, .of(level))
         source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             if let weights = directWeights {
                 return FixedDirect(
-                    bytes, layout: writer.layout, output: writer.rect, horizontal: weights.horizontal,
+                    bytes, layout: writer.layout, columns: writer.rect.columns, horizontal: weights.horizontal,
                     vertical: weights.vertical, writer.operations
                 ).render(to: writer)
             }
@@ -53,21 +54,37 @@ public struct Box: Blur, RunningBlur, LevelChoosing {
         }
     }
 
-    /// There is one for 8-bit samples without alpha: with it, the loops depend on whether all pixels are opaque.
+    /// The memory of the running form grows with the radius, because a row that leaves the rectangle is read again.
     package func runningForm(of output: RunningOutput) -> RunningForm? {
-        guard output.format == .u8, output.light == .encoded, !output.layout.hasAlpha, directWeights == nil else {
-            return nil
-        }
-        let (channels, columns) = (output.layout.channels, output.rect.columns)
         let operations = RowOperations.of(level)
-        // The columns beyond the picture are copied for each row of a window.
-        let copies = 2 * (vertical.length + 2) * ((2 * horizontal.reach + 128) * channels + 1024)
-        let sums = (columns.count + 2 * horizontal.reach + 512) * channels * 32
-        return RunningForm(rows: 2 * vertical.reach + 8, bytes: copies + sums) {
-            RunningBytes($0, output, operations) { bytes in
-                FixedMean(bytes, columns, horizontal, vertical, isOpaque: true, output.layout, operations).render
+        if output.isWholeWords {
+            return RunningForm(rows: window, rowsAhead: 2, bytes: WordMean.bytes(of: output, horizontal)) {
+                RunningWords($0, output, operations) { words in
+                    WordMean(words, output.rect.columns, horizontal, vertical, operations).render
+                }
             }
         }
+        guard output.format == .u8, output.light == .encoded else { return floating.runningForm(of: output) }
+        if let weights = directWeights {
+            return FixedDirect.runningForm(
+                of: output, horizontal: weights.horizontal, vertical: weights.vertical, operations)
+        }
+        return RunningForm(rows: window, rowsAhead: 2, bytes: FixedMean.bytes(of: output, horizontal, vertical)) {
+            RunningBytes($0, output, operations) { bytes in
+                // Whether all pixels are opaque is known after the last row. The loops for opaque pixels give the same samples.
+                FixedMean(
+                    bytes, output.rect.columns, horizontal, vertical, isOpaque: !output.layout.hasAlpha, output.layout,
+                    operations
+                ).render
+            }
+        }
+    }
+
+    /// The rows that are read for a row of the output, those that have left, and one that a loop reads with the others.
+    private var window: Int { 2 * vertical.reach + 4 }
+
+    private var floating: FloatBox {
+        FloatBox(horizontal: horizontal.plateau, vertical: vertical.plateau, .of(level))
     }
 
     /// The weights for small rectangles, where a FIR is faster than running sums.

@@ -58,6 +58,17 @@ final class FixedMean {
         words = RowBuffer(count: columns.count * channels + 64)
     }
 
+    /// An upper bound for the bytes of a mean of this output.
+    static func bytes(of output: RunningOutput, _ horizontal: BoxAxis, _ vertical: BoxAxis) -> Int {
+        let channels = output.layout.channels
+        let width = output.rect.width + 2 * horizontal.reach + 512
+        // The columns beyond the picture are copied for each row of a window.
+        let copies = 2 * (vertical.length + 2) * ((2 * horizontal.reach + 128) * channels + 1024)
+        // Rows are premultiplied when they enter and when they leave.
+        let premultiplied = output.layout.hasAlpha ? 2 * width * channels * 6 : 0
+        return copies + premultiplied + width * channels * 32
+    }
+
     /// Computes the rows of the target's rectangle. The next call continues below them.
     func render(to target: RowWriter<UInt8>) {
         let rows = target.rect.rows
@@ -141,8 +152,11 @@ final class WordMean {
     private let columns: Range<Int>
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
-    private let target: RowWriter<UInt16>
+    private let operations: RowOperations
+    private let words: WordSource
     private let source: WordSource.Columns
+    /// Whether the sums are those of the window around the row above the next one.
+    private var isFilled = false
     private let channels: Int
     private let count: Int
     /// The sums of the windows of all columns that are read.
@@ -165,12 +179,13 @@ final class WordMean {
     /// - Parameter columns: a part of the target's columns.
     init(
         _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis,
-        _ target: RowWriter<UInt16>
+        _ operations: RowOperations
     ) {
+        self.words = words
         self.columns = columns
         self.horizontal = horizontal
         self.vertical = vertical
-        self.target = target
+        self.operations = operations
         channels = words.channels
         let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
         source = words.reading(read)
@@ -182,12 +197,20 @@ final class WordMean {
         zeros = RowBuffer(count: count)
     }
 
-    func render() {
-        let rows = target.rect.rows
-        for y in rows.lowerBound - vertical.side..<rows.lowerBound + vertical.side { slide(entering: y, leaving: nil) }
-        for y in rows {
-            slide(entering: y + vertical.side, leaving: y == rows.lowerBound ? nil : y - vertical.side - 1, around: y)
-            average(y)
+    /// An upper bound for the bytes of a mean of this output.
+    static func bytes(of output: RunningOutput, _ horizontal: BoxAxis) -> Int {
+        (output.rect.width + 2 * horizontal.reach + 512) * output.layout.channels * 24
+    }
+
+    /// Computes the rows of the target's rectangle. The next call continues below them.
+    func render(to target: RowWriter<UInt16>) {
+        for y in target.rect.rows {
+            let (leaving, entering) = (y - vertical.side - 1, y + vertical.side)
+            words.require(leaving..<entering + 2)
+            if !isFilled { for y in leaving + 1..<entering { slide(entering: y, leaving: nil) } }
+            slide(entering: entering, leaving: isFilled ? leaving : nil, around: y)
+            isFilled = true
+            average(y, to: target)
         }
     }
 
@@ -197,7 +220,7 @@ final class WordMean {
         let outside = y.flatMap { tail > 0 ? ($0 - vertical.side - 1, $0 + vertical.side + 1) : nil }
         let rows = SlidingRows(
             entering: row(entering, 0), leaving: row(leaving, 1), above: row(outside?.0, 2), below: row(outside?.1, 3))
-        target.operations.slideSampleColumns(
+        operations.slideSampleColumns(
             rows, weight: Float(16 * vertical.weight), tail: Float(16 * tail), count: count, sums: sums.start,
             means: means.start + Self.lead)
     }
@@ -206,9 +229,9 @@ final class WordMean {
         y.map { source.row($0, copies.start + position * copyStride) } ?? Row(zeros.start)
     }
 
-    private func average(_ y: Int) {
+    private func average(_ y: Int, to target: RowWriter<UInt16>) {
         let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
-        target.operations.averageWideAlong(
+        operations.averageWideAlong(
             Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / 16),
             tail: Float(horizontal.tail / 16), count: columns.count * channels, words: target.row)
         target.store(target.row, columns: columns, y: y)

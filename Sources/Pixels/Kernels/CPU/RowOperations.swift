@@ -337,6 +337,22 @@ struct RowOperations: Sendable {
         loop(rows.pointers(count: rowCount), rowCount, weights, count, out.pointer(for: count))
     }
 
+    @inline(__always) func addFloatRows(
+        _ rows: borrowing RowList<Float>, rowCount: Int, weights: [Float], count: Int, to target: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.addFloatRows : isV3 ? RowKernelsV3.addFloatRows : RowKernelsV2.addFloatRows
+        loop(rows.pointers(count: rowCount), rowCount, weights, count, target.pointer(for: count))
+    }
+
+    /// The same with weights in memory.
+    @inline(__always) func addFloatRows(
+        _ rows: borrowing RowList<Float>, rowCount: Int, weights: Row<Float>, count: Int, to target: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.addFloatRows : isV3 ? RowKernelsV3.addFloatRows : RowKernelsV2.addFloatRows
+        loop(
+            rows.pointers(count: rowCount), rowCount, weights.pointer(for: rowCount), count, target.pointer(for: count))
+    }
+
     @inline(__always) func splitFloats(_ row: Row<Float>, count: Int, even: MutableRow<Float>, odd: MutableRow<Float>) {
         let loop = isV4 ? RowKernelsV4.splitFloats : isV3 ? RowKernelsV3.splitFloats : RowKernelsV2.splitFloats
         loop(row.pointer(for: 2 * count), count, even.pointer(for: count), odd.pointer(for: count))
@@ -385,6 +401,70 @@ struct RowOperations: Sendable {
         loop(row.pointer, starts, counts, weights, stride, count, out.pointer(for: count))
     }
 
+    /// - Parameter table: nil for the kernel of Catmull-Rom.
+    @inline(__always) func warpRow(
+        _ pixels: Row<Float>, area: [Int], values: Int, table: [Float]?, map: [Double], x: Int, y: Int, most: Int,
+        count: Int, scratch: MutableRow<Double>, out: MutableRow<Float>
+    ) {
+        precondition(area.count == 4 && map.count == 9, "an area has four numbers, and a map has nine")
+        precondition(table.map { $0.count == 8200 } ?? true, "a table has eight numbers for each of 1025 places")
+        let loop = isV4 ? RowKernelsV4.warpRow : isV3 ? RowKernelsV3.warpRow : RowKernelsV2.warpRow
+        loop(
+            pixels.pointer(for: area[2] * area[3] * values), area, values, table != nil, table ?? [], map, x, y, most,
+            count, scratch.pointer(for: 8 * ((count + 15) & ~15)), out.pointer(for: count * values))
+    }
+
+    @inline(__always) func warpBytes(
+        _ pixels: Row<UInt8>, area: [Int], bytes: Int, isWide: Bool, table: [Int16], map: [Double], x: Int, y: Int,
+        most: Int, count: Int, scratch: MutableRow<Double>, out: MutableRow<Int32>
+    ) {
+        precondition(area.count == 4 && map.count == 9, "an area has four numbers, and a map has nine")
+        precondition(table.count == 2048 * (isWide ? 6 : 4) + 2, "a table has the weights of 2048 phases")
+        let loop = isV4 ? RowKernelsV4.warpBytes : isV3 ? RowKernelsV3.warpBytes : RowKernelsV2.warpBytes
+        loop(
+            pixels.pointer(for: area[2] * area[3] * bytes + 32), area, bytes, isWide, table, map, x, y, most, count,
+            scratch.pointer(for: 2 * ((count + 7) & ~7)), out.pointer(for: bytes == 1 ? count : 4 * count))
+    }
+
+    @inline(__always) func roundSums(_ sums: Row<Int32>, channels: Int, count: Int, out: MutableRow<UInt8>) {
+        let loop = isV4 ? RowKernelsV4.roundSums : isV3 ? RowKernelsV3.roundSums : RowKernelsV2.roundSums
+        loop(
+            sums.pointer(for: (channels < 3 ? 1 : 4) * count + 15), channels, count,
+            out.pointer(for: channels * (count + 16)))
+    }
+
+    @inline(__always) func wordsOfSums(_ sums: Row<Int32>, count: Int, out: MutableRow<UInt16>) {
+        let loop = isV4 ? RowKernelsV4.wordsOfSums : isV3 ? RowKernelsV3.wordsOfSums : RowKernelsV2.wordsOfSums
+        loop(sums.pointer(for: 4 * (count + 1)), count, out.pointer(for: 4 * (count + 1)))
+    }
+
+    @inline(__always) func fourSamples(
+        _ source: Row<UInt8>, channels: Int, alphas: Row<UInt8>, count: Int, out: MutableRow<UInt8>
+    ) {
+        let loop = isV4 ? RowKernelsV4.fourSamples : isV3 ? RowKernelsV3.fourSamples : RowKernelsV2.fourSamples
+        loop(
+            source.pointer(for: channels * (count + 16)), channels, alphas.pointer(for: count + 16), count,
+            out.pointer(for: 4 * (count + 16)))
+    }
+
+    @inline(__always) func joinPlanes(
+        _ planes: Row<Float>, planeStride: Int, channels: Int, count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.joinPlanes : isV3 ? RowKernelsV3.joinPlanes : RowKernelsV2.joinPlanes
+        loop(
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride, channels, count,
+            out.pointer(for: count * (channels == 3 ? 4 : channels)))
+    }
+
+    @inline(__always) func splitPixels(
+        _ pixels: Row<Float>, channels: Int, count: Int, planes: MutableRow<Float>, planeStride: Int
+    ) {
+        let loop = isV4 ? RowKernelsV4.splitPixels : isV3 ? RowKernelsV3.splitPixels : RowKernelsV2.splitPixels
+        loop(
+            pixels.pointer(for: count * (channels == 3 ? 4 : channels)), channels, count,
+            planes.pointer(for: (channels - 1) * planeStride + count), planeStride)
+    }
+
     @inline(__always) func addFloats(_ row: Row<Float>, to target: MutableRow<Float>, count: Int) {
         let loop = isV4 ? RowKernelsV4.addFloats : isV3 ? RowKernelsV3.addFloats : RowKernelsV2.addFloats
         loop(row.pointer(for: count), target.pointer(for: count), count)
@@ -403,6 +483,87 @@ struct RowOperations: Sendable {
         loop(
             taps.pointers(count: tapCount), space, tapCount, center.pointer, planeStride, channels, scale, count,
             out.pointer, outStride)
+    }
+
+    @inline(__always) func rangesOfBlocks(
+        _ rows: borrowing RowList<Float>, rowCount: Int, count: Int, ranges: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.rangesOfBlocks : isV3 ? RowKernelsV3.rangesOfBlocks : RowKernelsV2.rangesOfBlocks
+        loop(rows.pointers(count: rowCount), rowCount, count, ranges.pointer(for: 2 * ((count + 15) / 16)))
+    }
+
+    @inline(__always) func spreadToNodes(
+        _ rows: borrowing RowList<Float>, rowCount: Int, weights: Row<Float>, weightStride: Int, level: Float,
+        limit: Float, ranges: Row<Float>, count: Int, scratch: MutableRow<Float>,
+        nodes: borrowing MutableRowList<Float>, nodeCount: Int, planeStride: Int
+    ) -> Bool {
+        let loop = isV4 ? RowKernelsV4.spreadToNodes : isV3 ? RowKernelsV3.spreadToNodes : RowKernelsV2.spreadToNodes
+        return loop(
+            rows.pointers(count: rowCount), rowCount, weights.pointer(for: (nodeCount - 1) * weightStride + rowCount),
+            weightStride, level, limit, ranges.pointer(for: 2 * ((count + 15) / 16)), count,
+            scratch.pointer(for: 32 * rowCount), nodes.pointers(count: nodeCount), nodeCount, planeStride)
+    }
+
+    @inline(__always) func sumAtNodes(
+        _ row: Row<Float>, step: Int, weights: [Float], count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sumAtNodes : isV3 ? RowKernelsV3.sumAtNodes : RowKernelsV2.sumAtNodes
+        precondition(weights.count % 16 == 0, "weights fill whole vectors")
+        loop(
+            row.pointer(for: (count - 1) * step + weights.count), step, weights, weights.count, count,
+            out.pointer(for: count))
+    }
+
+    @inline(__always) func collectAlongRow(
+        _ nodes: Row<Float>, nodeCount: Int, bands: [Float], step: Int, count: Int, out: MutableRow<Float>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.collectAlongRow : isV3 ? RowKernelsV3.collectAlongRow : RowKernelsV2.collectAlongRow
+        precondition(bands.count == 16 * nodeCount * step, "a node has its weights")
+        let blocks = (count + 15) / 16
+        loop(
+            nodes.pointer(for: 16 * (blocks - 1) / step + nodeCount), nodeCount, bands, step, count,
+            out.pointer(for: 16 * blocks))
+    }
+
+    @inline(__always) func collectFromNodes(
+        _ rows: borrowing RowList<Float>, rowCount: Int, weights: Row<Float>, weightStride: Int, level: Float,
+        limit: Float, ranges: Row<Float>, count: Int, nodes: borrowing MutableRowList<Float>, nodeCount: Int,
+        planeStride: Int, sums: borrowing MutableRowList<Float>, sumStride: Int
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.collectFromNodes : isV3 ? RowKernelsV3.collectFromNodes : RowKernelsV2.collectFromNodes
+        loop(
+            rows.pointers(count: rowCount), rowCount, weights.pointer(for: (nodeCount - 1) * weightStride + rowCount),
+            weightStride, level, limit, ranges.pointer(for: 2 * ((count + 15) / 16)), count,
+            nodes.pointers(count: nodeCount), nodeCount, planeStride, sums.pointers(count: rowCount), sumStride)
+    }
+
+    @inline(__always) func squareDifferences(
+        _ one: Row<Float>, _ other: Row<Float>, planeStride: Int, channels: Int, count: Int, out: MutableRow<Float>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.squareDifferences : isV3 ? RowKernelsV3.squareDifferences : RowKernelsV2.squareDifferences
+        let (values, room) = ((channels - 1) * planeStride + count + 15, count + 15)
+        loop(one.pointer(for: values), other.pointer(for: values), planeStride, channels, count, out.pointer(for: room))
+    }
+
+    @inline(__always) func addAlikePixels(
+        _ squares: borrowing RowList<Float>, side: Int, tap: Row<Float>, planeStride: Int, channels: Int, count: Int,
+        scratch: MutableRow<Float>, sums: MutableRow<Float>, sumStride: Int
+    ) {
+        let loop = isV4 ? RowKernelsV4.addAlikePixels : isV3 ? RowKernelsV3.addAlikePixels : RowKernelsV2.addAlikePixels
+        loop(
+            squares.pointers(count: side), side, tap.pointer(for: (channels - 1) * planeStride + count + 15),
+            planeStride, channels, count, scratch.pointer(for: count + side + 31),
+            sums.pointer(for: channels * sumStride + count + 15), sumStride)
+    }
+
+    @inline(__always) func divideFloats(_ row: MutableRow<Float>, by weights: Row<Float>, factor: Float, count: Int) {
+        let loop = isV4 ? RowKernelsV4.divideFloats : isV3 ? RowKernelsV3.divideFloats : RowKernelsV2.divideFloats
+        loop(row.pointer(for: count), weights.pointer(for: count), factor, count)
     }
 
     @inline(__always) func zoomDirectly(
@@ -750,5 +911,98 @@ struct RowOperations: Sendable {
     ) {
         let loop = isV4 ? RowKernelsV4.sharpenPixels : isV3 ? RowKernelsV3.sharpenPixels : RowKernelsV2.sharpenPixels
         loop(source.pointer, blurred.pointer, amount, threshold, colors, pixels, out.pointer)
+    }
+
+    /// - Parameter matrix: for each row the shares of red and of blue; rows have sums of 1.
+    func turnHues(_ pixels: ColorPixels, matrix: [Float]) {
+        precondition(matrix.count == 6, "two shares for each row")
+        let (channels, count) = (pixels.channels, pixels.count)
+        switch pixels.samples {
+        case .u8(let row):
+            let loop = isV4 ? RowKernelsV4.turnByteHues : isV3 ? RowKernelsV3.turnByteHues : RowKernelsV2.turnByteHues
+            let scratch = RowBuffer<UInt8>(count: 16 * channels)
+            loop(row.pointer(for: count * channels), channels, matrix, count, scratch.start.pointer)
+        case .u16(let row):
+            let loop = isV4 ? RowKernelsV4.turnWordHues : isV3 ? RowKernelsV3.turnWordHues : RowKernelsV2.turnWordHues
+            let scratch = RowBuffer<UInt16>(count: 16 * channels)
+            loop(row.pointer(for: count * channels), channels, matrix, count, scratch.start.pointer)
+        case .f32(let row):
+            let loop =
+                isV4 ? RowKernelsV4.turnFloatHues : isV3 ? RowKernelsV3.turnFloatHues : RowKernelsV2.turnFloatHues
+            let scratch = RowBuffer<Float>(count: 16 * channels)
+            loop(row.pointer(for: count * channels), channels, matrix, count, scratch.start.pointer)
+        }
+    }
+
+    /// - Parameters:
+    ///   - points: `size`³ colours; red counts fastest.
+    ///   - domain: for red, green and blue the sample's value at the start of the grid, and then the steps for a unit.
+    func mapColors(_ pixels: ColorPixels, points: [SIMD4<Float>], size: Int, domain: [Float], strength: Float) {
+        precondition((2...160).contains(size) && points.count == size * size * size, "a grid is complete")
+        precondition(domain.count == 6, "two numbers for each channel")
+        let (channels, count) = (pixels.channels, pixels.count)
+        let places = RowBuffer<Float>(count: 160)
+        points.withUnsafeBytes { bytes in
+            guard let points = bytes.baseAddress?.assumingMemoryBound(to: Float.self) else { return }
+            switch pixels.samples {
+            case .u8(let row):
+                let loop =
+                    isV4 ? RowKernelsV4.mapByteColors : isV3 ? RowKernelsV3.mapByteColors : RowKernelsV2.mapByteColors
+                let scratch = RowBuffer<UInt8>(count: 16 * channels)
+                loop(
+                    row.pointer(for: count * channels), channels, points, size, domain, strength, count,
+                    scratch.start.pointer, places.start.pointer)
+            case .u16(let row):
+                let loop =
+                    isV4 ? RowKernelsV4.mapWordColors : isV3 ? RowKernelsV3.mapWordColors : RowKernelsV2.mapWordColors
+                let scratch = RowBuffer<UInt16>(count: 16 * channels)
+                loop(
+                    row.pointer(for: count * channels), channels, points, size, domain, strength, count,
+                    scratch.start.pointer, places.start.pointer)
+            case .f32(let row):
+                let loop =
+                    isV4
+                    ? RowKernelsV4.mapFloatColors : isV3 ? RowKernelsV3.mapFloatColors : RowKernelsV2.mapFloatColors
+                let scratch = RowBuffer<Float>(count: 16 * channels)
+                loop(
+                    row.pointer(for: count * channels), channels, points, size, domain, strength, count,
+                    scratch.start.pointer, places.start.pointer)
+            }
+        }
+    }
+
+    /// - Parameter table: 256 rows, one for each byte of the brightest channel of a pixel.
+    func mapTones(_ pixels: MutableRow<UInt8>, channels: Int, table: [UInt8], count: Int) {
+        precondition(table.count == 65536, "every byte has a result for every brightest one")
+        let loop = isV4 ? RowKernelsV4.mapByteTones : isV3 ? RowKernelsV3.mapByteTones : RowKernelsV2.mapByteTones
+        loop(pixels.pointer(for: count * channels), channels, table, count)
+    }
+
+    /// The planes of a row are followed by room for whole vectors, and so is the brightness.
+    func brighten(
+        _ row: PlaneRow, colors: Int, full: Float, brightness: Row<Float>, shadows: Float, highlights: Float
+    ) {
+        let loop = isV4 ? RowKernelsV4.brightenPlanes : isV3 ? RowKernelsV3.brightenPlanes : RowKernelsV2.brightenPlanes
+        loop(
+            row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count + 15), row.stride, colors,
+            row.channels > colors, full, brightness.pointer(for: row.count + 15), shadows, highlights, row.count)
+    }
+
+    /// The planes of a row are followed by room for whole vectors, and so is the brightness.
+    func addContrast(
+        _ row: PlaneRow, colors: Int, full: Float, brightness: Row<Float>, amount: Float, limits: Bool
+    ) {
+        let loop = isV4 ? RowKernelsV4.addContrast : isV3 ? RowKernelsV3.addContrast : RowKernelsV2.addContrast
+        loop(
+            row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count + 15), row.stride, colors,
+            row.channels > colors, full, brightness.pointer(for: row.count + 15), amount, limits, row.count)
+    }
+
+    /// The planes of an opaque row are followed by room for whole vectors.
+    func writeLuma(_ row: PlaneRow, factor: Float, out: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.writeLuma : isV3 ? RowKernelsV3.writeLuma : RowKernelsV2.writeLuma
+        loop(
+            row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count + 15), row.stride, row.channels,
+            factor, row.count, out.pointer(for: row.count + 15))
     }
 }

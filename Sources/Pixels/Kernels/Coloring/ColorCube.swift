@@ -4,7 +4,7 @@
 /// Whole colours are interpolated in the tetrahedron around them: along the diagonal from dark to bright, so that grays depend on
 /// grays alone. (J. Sakamoto and K. Itooka, US patent 4275413, 1981, which has expired.) Colours outside of the grid count as its
 /// nearest ones, and NaN as the smallest value.
-package struct ColorCube: Sendable, ColorFunction {
+package struct ColorCube: Sendable {
     package enum Grid: Sendable {
         /// Results of red, green and blue, each at equidistant values from the domain's minimum to its maximum.
         case channels
@@ -51,7 +51,20 @@ package struct ColorCube: Sendable, ColorFunction {
     /// The memory of the table.
     package var bytes: Int { points.count * MemoryLayout<SIMD4<Float>>.stride }
 
-    @inline(__always) package func color(_ color: SIMD3<Float>) -> SIMD3<Float> {
+    /// The function for pictures. If each channel has a table of its own, integers have tables for all their values.
+    package var function: Recoloring.Function { grid == .channels ? .channels(self) : .colors(self) }
+}
+
+extension ColorCube: ColorFunction {
+    package func recolor(_ pixels: ColorPixels) {
+        let full = Float(pixels.full)
+        let (first, steps) = (minimum * full, scale / full)
+        pixels.operations.mapColors(
+            pixels, points: points, size: size, domain: [first.x, first.y, first.z, steps.x, steps.y, steps.z],
+            strength: strength)
+    }
+
+    package func color(_ color: SIMD3<Float>) -> SIMD3<Float> {
         let last = SIMD3<Float>(repeating: Float(size - 1))
         var place = (color - minimum) * scale
         // NaN fails the comparison.
@@ -61,7 +74,7 @@ package struct ColorCube: Sendable, ColorFunction {
         return strength == 1 ? found : (1 - strength) * color + strength * found
     }
 
-    @inline(__always) private func channels(_ place: SIMD3<Float>) -> SIMD3<Float> {
+    private func channels(_ place: SIMD3<Float>) -> SIMD3<Float> {
         let points = points.span
         var result = SIMD3<Float>()
         for channel in 0..<3 {
@@ -73,32 +86,19 @@ package struct ColorCube: Sendable, ColorFunction {
     }
 
     /// The whole part of a place. 0 for NaN, which compares as no number.
-    @inline(__always) private func cell(_ place: Float) -> Int { place >= 1 ? min(Int(place), size - 2) : 0 }
+    private func cell(_ place: Float) -> Int { place >= 1 ? min(Int(place), size - 2) : 0 }
 
-    @inline(__always) private func tetrahedron(_ place: SIMD3<Float>) -> SIMD3<Float> {
+    private func tetrahedron(_ place: SIMD3<Float>) -> SIMD3<Float> {
         let points = points.span
         let (x, y, z) = (cell(place.x), cell(place.y), cell(place.z))
         let (r, g, b) = (place.x - Float(x), place.y - Float(y), place.z - Float(z))
         let (right, up, far) = (1, size, size * size)
         let start = x + size * (y + size * z)
-        // The corners of the way from dark to bright: the largest share first.
-        let first, second: Int
-        let (large, middle, small): (Float, Float, Float)
-        if r > g {
-            if g > b {
-                (first, second, large, middle, small) = (right, right + up, r, g, b)
-            } else if r > b {
-                (first, second, large, middle, small) = (right, right + far, r, b, g)
-            } else {
-                (first, second, large, middle, small) = (far, right + far, b, r, g)
-            }
-        } else if b > g {
-            (first, second, large, middle, small) = (far, up + far, b, g, r)
-        } else if b > r {
-            (first, second, large, middle, small) = (up, up + far, g, b, r)
-        } else {
-            (first, second, large, middle, small) = (up, right + up, g, r, b)
-        }
+        // The way from dark to bright: along the axis of the largest share first, and along that of the smallest last.
+        let (large, small) = (max(max(r, g), b), min(min(r, g), b))
+        let middle = max(min(r, g), min(max(r, g), b))
+        let first = r == large ? right : g == large ? up : far
+        let second = right + up + far - (b == small ? far : g == small ? up : right)
         let dark = points[unchecked: start]
         let (one, two, bright) = (
             points[unchecked: start + first], points[unchecked: start + second],
@@ -111,5 +111,14 @@ package struct ColorCube: Sendable, ColorFunction {
         }
         let result = dark + large * (one - dark) + middle * (two - one) + small * (bright - two)
         return SIMD3(result.x, result.y, result.z)
+    }
+}
+
+extension ColorCube: ChannelFunction {
+    /// - Precondition: each channel has a table of its own.
+    package func value(_ value: Double, channel: Int?, isFloat: Bool) -> Double {
+        let result = color(SIMD3(repeating: Float(value)))
+        if let channel { return Double(result[channel]) }
+        return Double(result.y + 0.2126 * (result.x - result.y) + 0.0722 * (result.z - result.y))
     }
 }

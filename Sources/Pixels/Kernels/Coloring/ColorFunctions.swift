@@ -77,10 +77,14 @@ package struct HueRotation: ColorFunction {
     }
 
     /// The rows of the matrix have sums of 1 but for rounding. The differences from green leave grays exactly as they are.
-    @inline(__always) package func color(_ color: SIMD3<Float>) -> SIMD3<Float> {
+    package func color(_ color: SIMD3<Float>) -> SIMD3<Float> {
         let (reds, blues) = (color.x - color.y, color.z - color.y)
         return SIMD3(
             color.y + (red.x * reds + red.z * blues), color.y + (green.x * reds + green.z * blues),
             color.y + (blue.x * reds + blue.z * blues))
+    }
+
+    package func recolor(_ pixels: ColorPixels) {
+        pixels.operations.turnHues(pixels, matrix: [red.x, red.z, green.x, green.z, blue.x, blue.z])
     }
 }

@@ -4,7 +4,7 @@ import Raster
 
 /// Changes of tone that depend on how bright the surroundings of a pixel are: the luma (Rec. 709) around it, blurred by a
 /// Gaussian. All values are those that are stored.
-package struct LocalTones: WorkingKernel {
+package struct LocalTones: WorkingKernel, LevelChoosing {
     package enum Change: Hashable, Sendable {
         /// Brightens what lies in the dark or in the light: 1 most, −1 darkens most.
         ///
@@ -18,7 +18,11 @@ package struct LocalTones: WorkingKernel {
     }
 
     private let change: Change
-    private let blur: Gaussian
+    private var blur: Gaussian
+    package var level: CPULevel {
+        get { blur.level }
+        set { blur.level = newValue }
+    }
 
     /// - Parameter radius: the standard deviation of the surroundings, in pixels, 0 to 1000.
     package init(_ change: Change, radius: Double) {
@@ -30,105 +34,136 @@ package struct LocalTones: WorkingKernel {
 
     package func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
-        let (layout, full) = (reader.layout, reader.source.raster.format.full)
-        let isClamped = reader.source.raster.format != .f32
-        let (channels, colors) = (layout.channels, layout.removingAlpha.channels)
-        let surroundings = BrightnessAround(blur, of: reader, area: area)
-        var row = [Double](repeating: 0, count: area.width * channels)
-        var brightness = [Double](repeating: 0, count: area.width)
+        let operations = RowOperations.of(level)
+        let (layout, format) = (reader.layout, reader.source.raster.format)
+        let surroundings = BrightnessAround(blur, of: reader, area: area, operations)
+        let source = PlaneRows(reader, area, operations)
         for y in area.rows {
-            surroundings.read(row: y, into: &brightness)
-            var values = row.mutableSpan
-            reader.read(columns: area.columns, atPosition: reader.source.rows[y], into: &values)
-            for pixel in 0..<area.width {
-                let start = pixel * channels
-                let alpha = layout.hasAlpha ? values[start + colors] : full
-                // Colours are multiplied by alpha. Invisible ones stay zero.
-                guard alpha != 0 else { continue }
-                let luma =
-                    colors == 1
-                    ? values[start] / alpha
-                    : (0.2126 * values[start] + 0.7152 * values[start + 1] + 0.0722 * values[start + 2]) / alpha
-                let around = brightness[pixel].isNaN ? luma : brightness[pixel]
-                switch change {
-                case .brightness(let shadows, let highlights):
-                    let stops = shadows * max(0, 1 - 2 * around) + highlights * max(0, 2 * around - 1)
-                    guard stops.isFinite, stops != 0 else { continue }
-                    let exponent = QuickPower.exp2(-min(max(stops, -16), 16))
-                    for channel in start..<start + colors {
-                        let share = values[channel] / alpha
-                        if share > 0 { values[channel] = QuickPower.power(share, exponent) * alpha }
-                    }
-                case .contrast(let amount):
-                    let difference = amount * max(0, 4 * luma * (1 - luma)) * (luma - around) * alpha
-                    guard difference.isFinite else { continue }
-                    for channel in start..<start + colors {
-                        let value = values[channel] + difference
-                        values[channel] = isClamped ? min(max(value, 0), alpha) : value
-                    }
-                }
+            let planes = source.read(y)
+            let brightness = Row(surroundings.read(y))
+            switch change {
+            case .brightness(let shadows, let highlights):
+                operations.brighten(
+                    planes, colors: layout.removingAlpha.channels, full: Float(format.full), brightness: brightness,
+                    shadows: Float(shadows), highlights: Float(highlights))
+            case .contrast(let amount):
+                operations.addContrast(
+                    planes, colors: layout.removingAlpha.channels, full: Float(format.full), brightness: brightness,
+                    amount: Float(amount), limits: format != .f32)
             }
-            sink.write(row.span, x: area.x, y: y)
+            sink.write(planes)
         }
+    }
+}
+
+/// The rows of an area, one at a time, with a plane for each channel.
+private struct PlaneRows {
+    private let source: FloatSource
+    private let ring: RowRing<Float>
+    private let operations: RowOperations
+
+    init(_ reader: PixelReader, _ area: PixelRect, _ operations: RowOperations) {
+        source = FloatSource(reader, columns: area.columns, operations)
+        ring = RowRing(
+            columns: area.columns, rows: area.rows, channels: 1, planes: reader.layout.channels, capacity: 1, margin: 0)
+        self.operations = operations
+    }
+
+    /// The values may be changed. They are valid until the next row is read. Rows are read from the top down.
+    func read(_ y: Int) -> PlaneRow {
+        source.read(y, into: ring)
+        return PlaneRow(
+            ring.row(y), stride: ring.planeStride, count: ring.columns.count, channels: ring.planes,
+            x: ring.columns.lowerBound, y: y, operations)
     }
 }
 
 /// The blurred luma around the pixels of an area, on a scale where 1 is full intensity.
 private struct BrightnessAround {
-    private let reader: PixelReader
-    private let area: PixelRect
+    private let rows: PlaneRows
     private let hasAlpha: Bool
-    private let scale: Double
+    private let scale: Float
 
     /// - Precondition: the reader's tables cover `area` and the kernel's halo around it.
-    init(_ blur: Gaussian, of picture: PixelReader, area: PixelRect) {
+    init(_ blur: Gaussian, of picture: PixelReader, area: PixelRect, _ operations: RowOperations) {
         // Only what the blur reads, since a mask may have many parts.
-        var around = AnyRaster(
-            zeroed: area.expanded(by: blur.halo), layout: picture.layout, format: picture.source.raster.format)
-        picture.source.copyPixels(to: &around)
-        let lumas = around.lumas
+        let lumas = picture.lumas(in: area.expanded(by: blur.halo), operations)
         let layout = lumas.layout
         var blurred = AnyRaster(zeroed: area, layout: layout, format: lumas.format)
         blur.render(KernelSource(lumas), light: .encoded, into: &blurred)
-        reader = PixelReader(KernelSource(blurred), layout: layout, light: .encoded)
-        self.area = area
+        rows = PlaneRows(PixelReader(KernelSource(blurred), layout: layout, light: .encoded), area, operations)
         hasAlpha = layout.hasAlpha
-        scale = 1 / lumas.format.full
+        scale = Float(1 / lumas.format.full)
     }
 
-    /// NaN where nothing is visible.
-    func read(row y: Int, into brightness: inout [Double]) {
-        let channels = hasAlpha ? 2 : 1
-        var values = [Double](repeating: 0, count: area.width * channels)
-        var span = values.mutableSpan
-        reader.read(columns: area.columns, atPosition: reader.source.rows[y], into: &span)
-        for index in brightness.indices {
-            brightness[index] =
-                hasAlpha
-                ? (values[2 * index + 1] == 0 ? .nan : values[2 * index] / values[2 * index + 1])
-                : values[index] * scale
+    /// The result is NaN where nothing is visible. It is valid until the next row is read.
+    func read(_ y: Int) -> MutableRow<Float> {
+        let row = rows.read(y)
+        let brightness = row.plane(0)
+        if hasAlpha {
+            row.operations.divideFloats(brightness, by: Row(row.plane(1)), factor: 1, count: row.count)
+        } else if scale != 1 {
+            row.operations.scaleFloats(brightness, by: scale, count: row.count)
         }
+        return brightness
+    }
+}
+
+extension PixelReader {
+    /// The luma of each pixel, with its alpha: 16 bits of an opaque picture of integers, and floats of any other. (Of a thin alpha, 16 bits
+    /// keep too little.)
+    fileprivate func lumas(in area: PixelRect, _ operations: RowOperations) -> AnyRaster {
+        guard !layout.hasAlpha else {
+            var around = AnyRaster(zeroed: area, layout: layout, format: source.raster.format)
+            source.copyPixels(to: &around)
+            return .f32(around.lumasWithAlpha)
+        }
+        let rows = PlaneRows(self, area, operations)
+        let luma = RowBuffer<Float>(count: area.width + 32)
+        func read(_ y: Int, _ factor: Double) -> Row<Float> {
+            operations.writeLuma(rows.read(y), factor: Float(factor), out: luma.start)
+            return Row(luma.start)
+        }
+        let full = source.raster.format.full
+        if source.raster.format == .f32 {
+            var result = Raster<Float>(rect: area, layout: .gray, repeating: 0)
+            result.samples.withMutableRow { samples in
+                for y in area.rows {
+                    operations.storeFloatPlanes(
+                        read(y, 1), planeStride: 0, channels: 1, count: area.width,
+                        out: samples + (y - area.y) * area.width)
+                }
+            }
+            return .f32(result)
+        }
+        var result = Raster<UInt16>(rect: area, layout: .gray, repeating: 0)
+        result.samples.withMutableRow { samples in
+            for y in area.rows {
+                operations.storeWordPlanes(
+                    read(y, UInt16.full / full), planeStride: 0, channels: 1, count: area.width,
+                    out: samples + (y - area.y) * area.width)
+            }
+        }
+        return .u16(result)
     }
 }
 
 extension AnyRaster {
-    /// The luma of each pixel, with its alpha: 16 bits of an opaque picture of integers, and floats of any other. (Of a thin alpha, 16 bits
-    /// keep too little.)
-    fileprivate var lumas: AnyRaster {
+    fileprivate var lumasWithAlpha: Raster<Float> {
         switch self {
-        case .u8(let raster): layout.hasAlpha ? .f32(raster.lumas()) : .u16(raster.lumas())
-        case .u16(let raster): layout.hasAlpha ? .f32(raster.lumas()) : .u16(raster.lumas())
-        case .f32(let raster): .f32(raster.lumas())
+        case .u8(let raster): raster.lumasWithAlpha()
+        case .u16(let raster): raster.lumasWithAlpha()
+        case .f32(let raster): raster.lumasWithAlpha()
         }
     }
 }
 
 extension Raster {
-    fileprivate func lumas<Luma: PixelSample>() -> Raster<Luma> {
+    fileprivate func lumasWithAlpha() -> Raster<Float> {
         let (channels, colors) = (layout.channels, layout.removingAlpha.channels)
-        let scale = Luma.full / Sample.full
-        var result: [Luma] = []
-        result.reserveCapacity(rect.area * (layout.hasAlpha ? 2 : 1))
+        let scale = 1 / Sample.full
+        var result: [Float] = []
+        result.reserveCapacity(rect.area * 2)
         let samples = samples.span
         for pixel in Swift.stride(from: 0, to: samples.count, by: channels) {
             let luma =
@@ -136,45 +171,9 @@ extension Raster {
                 ? samples[pixel].double
                 : 0.2126 * samples[pixel].double + 0.7152 * samples[pixel + 1].double
                     + 0.0722 * samples[pixel + 2].double
-            result.append(Luma(rounding: luma * scale))
-            if layout.hasAlpha { result.append(Luma(rounding: samples[pixel + colors].double * scale)) }
+            result.append(Float(rounding: luma * scale))
+            result.append(Float(rounding: samples[pixel + colors].double * scale))
         }
-        return Raster<Luma>(rect: rect, layout: layout.hasAlpha ? .grayAlpha : .gray, samples: result)
-    }
-}
-
-/// Powers in a fixed order of operations, quicker than `DeterministicMath`. The relative error is below 1e-8 for exponents up to 100.
-enum QuickPower {
-    /// - Parameters:
-    ///   - base: positive and finite.
-    ///   - exponent: 2^−16 to 2^16.
-    @inline(__always) static func power(_ base: Double, _ exponent: Double) -> Double {
-        guard base.isNormal else { return base }
-        return exp2(min(max(exponent * log2(base), -1022), 1023))
-    }
-
-    /// - Parameter x: a positive, normal number.
-    @inline(__always) private static func log2(_ x: Double) -> Double {
-        let bits = x.bitPattern
-        var exponent = Double(Int(bits >> 52) - 1023)
-        var mantissa = Double(bitPattern: bits & 0x000F_FFFF_FFFF_FFFF | 0x3FF0_0000_0000_0000)
-        if mantissa > 1.4142135623730951 {
-            exponent += 1
-            mantissa /= 2
-        }
-        // ln m = 2·artanh((m − 1)/(m + 1)); the rest of the series is below 1e-10.
-        let t = (mantissa - 1) / (mantissa + 1)
-        let square = t * t
-        let series = 1 + square * (1 / 3.0 + square * (1 / 5.0 + square * (1 / 7.0 + square * (1 / 9.0 + square / 11))))
-        return exponent + 2.885390081777927 * t * series
-    }
-
-    /// - Parameter x: −1022 to 1023.
-    @inline(__always) static func exp2(_ x: Double) -> Double {
-        let whole = x.rounded(.toNearestOrEven)
-        let r = (x - whole) * 0.6931471805599453
-        let series =
-            1 + r * (1 + r / 2 * (1 + r / 3 * (1 + r / 4 * (1 + r / 5 * (1 + r / 6 * (1 + r / 7 * (1 + r / 8)))))))
-        return series * Double(bitPattern: UInt64(Int64(1023) + Int64(whole)) << 52)
+        return Raster<Float>(rect: rect, layout: .grayAlpha, samples: result)
     }
 }

@@ -8,11 +8,11 @@ package import Raster
 /// Gaussian. Then regions are larger by three of its standard deviations, so that the softening leaves nothing of what they hold. Where regions overlap, the coverage is 1 − ∏(1 − cᵢ), as if the filter were applied for each region.
 public struct Mask: Sendable {
     /// Nil for the whole picture.
-    fileprivate let regions: [RoundedRect]?
+    fileprivate let regions: [MaskRegion]?
     fileprivate let picture: PlacedPicture?
     fileprivate let isInverted: Bool
     /// Softens the coverage. Nil if it stays as it is.
-    private let softening: Gaussian?
+    let softening: Gaussian?
 
     /// - Parameters:
     ///   - regions: what the filter changes.
@@ -24,8 +24,13 @@ public struct Mask: Sendable {
 
     public init(_ region: RoundedRect) { self.init([region]) }
 
-    package init(regions: [RoundedRect]?, picture: PlacedPicture?, isInverted: Bool, feather: Double) {
-        self.regions = feather > 0 ? regions?.map { $0.expanded(by: 3 * feather) } : regions
+    /// - Parameter outlines: more regions. They are left out if `regions` is nil.
+    package init(
+        regions: [RoundedRect]?, outlines: [OutlineArea] = [], picture: PlacedPicture?, isInverted: Bool,
+        feather: Double
+    ) {
+        let shapes = regions.map { $0.map(MaskRegion.rect) + outlines.map(MaskRegion.outline) }
+        self.regions = feather > 0 ? shapes?.map { $0.expanded(by: 3 * feather) } : shapes
         self.picture = picture
         self.isInverted = isInverted
         softening = feather > 0 ? Gaussian(radius: feather) : nil
@@ -74,24 +79,39 @@ public struct Mask: Sendable {
 
     /// The coverage of the pixels of `area`.
     func coverage(of area: PixelRect) -> MaskCoverage {
-        guard let softening else { return MaskCoverage(area, .sharp(SharpCoverage(self, area))) }
+        guard let softening else { return sharpCoverage(of: area) }
         let wide = area.expanded(by: softening.halo)
-        let coverage = SharpCoverage(self, wide)
-        var sharp = Raster<UInt16>(rect: wide, layout: .gray, repeating: 0)
-        var row = [Double](repeating: 0, count: wide.width)
-        for y in wide.rows {
-            coverage.fill(&row, y: y)
-            sharp.samples.withMutableRow { samples in
-                let target = samples + (y - wide.y) * wide.width
-                for index in row.indices { target[unchecked: index] = UInt16(rounding: row[index] * 65535) }
-            }
-        }
+        let sharp = sharpCoverage(of: wide).raster(of: wide.rows)
         let source = KernelSource(
             raster: .u16(sharp), columns: AxisTable(range: wide.columns), rows: AxisTable(range: wide.rows))
         var soft = AnyRaster(zeroed: area, layout: .gray, format: .u16)
         softening.render(source, light: .encoded, into: &soft)
-        guard case .u16(let raster) = soft else { preconditionFailure("a kernel keeps the format") }
-        return MaskCoverage(area, .soft(raster))
+        return MaskCoverage(soft)
+    }
+
+    /// The coverage of the pixels of `area` before it is softened.
+    func sharpCoverage(of area: PixelRect) -> MaskCoverage {
+        MaskCoverage(area, .sharp(SharpCoverage(self, area, margin: softening?.halo ?? .none)))
+    }
+}
+
+/// A region that a mask covers.
+private enum MaskRegion: Sendable {
+    case rect(RoundedRect)
+    case outline(OutlineArea)
+
+    func bounds(in area: PixelRect) -> PixelRect {
+        switch self {
+        case .rect(let rect): rect.bounds(in: area)
+        case .outline(let outline): outline.bounds(in: area)
+        }
+    }
+
+    func expanded(by distance: Double) -> MaskRegion {
+        switch self {
+        case .rect(let rect): .rect(rect.expanded(by: distance))
+        case .outline(let outline): .outline(outline.expanded(by: distance))
+        }
     }
 }
 
@@ -106,6 +126,27 @@ struct MaskCoverage {
     private let content: Content
 
     fileprivate init(_ area: PixelRect, _ content: Content) { (self.area, self.content) = (area, content) }
+
+    /// - Parameter soft: the covered share of each pixel, as 16-bit samples of a gray picture.
+    init(_ soft: AnyRaster) {
+        guard case .u16(let raster) = soft else { preconditionFailure("16-bit samples") }
+        self.init(raster.rect, .soft(raster))
+    }
+
+    /// Some rows as 16-bit samples of a gray picture.
+    func raster(of rows: Range<Int>) -> Raster<UInt16> {
+        let rect = PixelRect(columns: area.columns, rows: rows)
+        var raster = Raster<UInt16>(rect: rect, layout: .gray, repeating: 0)
+        var row = [Double](repeating: 0, count: rect.width)
+        for y in rect.rows {
+            fill(&row, y: y)
+            raster.samples.withMutableRow { samples in
+                let target = samples + (y - rect.y) * rect.width
+                for index in row.indices { target[unchecked: index] = UInt16(rounding: row[index] * 65535) }
+            }
+        }
+        return raster
+    }
 
     /// Writes the covered share of each pixel of row `y`, 0…1.
     func fill(_ row: inout [Double], y: Int) {
@@ -127,24 +168,31 @@ private struct SharpCoverage {
     private let columns: Range<Int>
     /// For each block of rows, the indices of the regions in it.
     private let regions: [[Int32]]
+    /// The outlines among the regions, by their indices.
+    private let outlines: [Int32: OutlineCoverage]
     private let firstRow: Int
     private static let blockRows = 64
     /// The columns of the picture among them, and its rows.
     private let shown: Range<Int>
     private let pictureRows: StrengthRows?
 
-    init(_ mask: Mask, _ area: PixelRect) {
+    /// - Parameter margin: how far outside of the input coverage is needed.
+    init(_ mask: Mask, _ area: PixelRect, margin: Halo) {
         (self.mask, columns, firstRow) = (mask, area.columns, area.y)
         let blocks = mask.regions == nil ? 0 : (area.height + Self.blockRows - 1) / Self.blockRows
         var regions = [[Int32]](repeating: [], count: blocks)
+        var outlines: [Int32: OutlineCoverage] = [:]
         for (index, region) in (mask.regions ?? []).enumerated() {
             let rows = region.bounds(in: area).rows
             guard let first = rows.first, let last = rows.last else { continue }
             for block in (first - area.y) / Self.blockRows...(last - area.y) / Self.blockRows {
                 regions[block].append(Int32(index))
             }
+            if case .outline(let outline) = region {
+                outlines[Int32(index)] = outline.coverage(of: area, margin: margin)
+            }
         }
-        self.regions = regions
+        (self.regions, self.outlines) = (regions, outlines)
         shown = mask.picture?.columns(among: columns) ?? columns
         pictureRows = shown.isEmpty ? nil : mask.picture?.strengthRows(columns: shown)
     }
@@ -153,15 +201,26 @@ private struct SharpCoverage {
     func fill(_ row: inout [Double], y: Int) {
         for index in row.indices { row[index] = mask.regions == nil ? 1 : 0 }
         for index in regions.isEmpty ? [] : regions[(y - firstRow) / Self.blockRows] {
-            guard let region = mask.regions?[Int(index)] else { continue }
-            for (run, share) in region.coverage(of: columns, y: y) {
-                for index in run.moved(by: -columns.lowerBound) {
-                    row[index] = row[index] == 0 ? share : 1 - (1 - row[index]) * (1 - share)
+            switch mask.regions?[Int(index)] {
+            case .rect(let rect)?:
+                for (run, share) in rect.coverage(of: columns, y: y) {
+                    for index in run.moved(by: -columns.lowerBound) { Self.add(share, to: &row[index]) }
                 }
+            case .outline?:
+                guard let (run, shares) = outlines[index]?.shares(of: columns, y: y) else { continue }
+                for (index, share) in zip(run.moved(by: -columns.lowerBound), shares) where share > 0 {
+                    Self.add(share, to: &row[index])
+                }
+            case nil: continue
             }
         }
         if let picture = mask.picture { multiply(&row, by: picture, y: y) }
         if mask.isInverted { for index in row.indices { row[index] = 1 - row[index] } }
+    }
+
+    /// Adds a region, as if the filter were applied for each.
+    private static func add(_ share: Double, to covered: inout Double) {
+        covered = covered == 0 ? share : 1 - (1 - covered) * (1 - share)
     }
 
     private func multiply(_ row: inout [Double], by picture: PlacedPicture, y: Int) {
@@ -202,6 +261,9 @@ package struct PlacedPicture: Sendable {
         let shown = isEverywhere ? area : area.intersection(rect)
         return StrengthMap.picture(picture).most(in: shown, extent: rect) == 0 ? .empty : shown
     }
+
+    /// Whether it covers a part of `area`, in whatever shade.
+    package func lies(on area: PixelRect) -> Bool { isEverywhere || !area.intersection(rect).isEmpty }
 
     /// Those columns that the picture has.
     fileprivate func columns(among columns: Range<Int>) -> Range<Int> {
@@ -245,7 +307,7 @@ extension KernelSource {
 
 extension AnyRaster {
     /// Writes the pixels of a filter over the originals, by their coverage. They have no alpha.
-    fileprivate func blend(into originals: inout AnyRaster, _ coverage: MaskCoverage) {
+    func blend(into originals: inout AnyRaster, _ coverage: MaskCoverage) {
         switch (self, originals.take()) {
         case (.u8(let part), .u8(var target)):
             part.blend(into: &target, coverage)
@@ -302,7 +364,13 @@ package struct MaskedWriter: WorkingRowSink {
     ///   - raster: a raster that contains the originals already (see ``KernelSource/copyPixels(to:)``); it is consumed.
     ///   - original: the filter's input, whose tables cover the written area.
     package init(_ raster: consuming AnyRaster, mask: Mask, original: PixelReader) {
-        coverage = mask.coverage(of: mask.bounds(in: raster.rect))
+        let coverage = mask.coverage(of: mask.bounds(in: raster.rect))
+        self.init(raster, coverage, original: original)
+    }
+
+    /// - Parameter coverage: contains all pixels that will be written.
+    init(_ raster: consuming AnyRaster, _ coverage: MaskCoverage, original: PixelReader) {
+        self.coverage = coverage
         shares = [Double](repeating: 0, count: coverage.area.width)
         self.original = original
         writer = PixelWriter(raster, like: original)

@@ -5,7 +5,7 @@ public import Raster
 
 /// A mean over a disc, like a lens that is out of focus. Each pixel is weighted by its area in the disc. The cost grows with
 /// the radius.
-public struct Disc: Blur, LevelChoosing {
+public struct Disc: Blur, RunningBlur, LevelChoosing {
     private let weights: DiscWeights
     package var level = CPULevel.current
 
@@ -25,11 +25,15 @@ public struct Disc: Blur, LevelChoosing {
         guard case .u8 = source.raster, light == .encoded else {
             return FloatDisc(weights, .of(level)).render(source, light: light, within: mask, into: &destination)
         }
-        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
-            let strips = FixedDisc.strips(
-                of: writer.rect.columns, channels: writer.layout.channels, reach: weights.reach)
-            for strip in strips { FixedDisc(bytes, weights, strip, writer).render() }
-        }
+        let strips = FixedDisc.strips(weights)
+        source.renderBytes(within: mask, on: level, into: &destination) { strips.render($0, to: $1) }
+    }
+
+    /// There is one for 8-bit samples.
+    package func runningForm(of output: RunningOutput) -> RunningForm? {
+        guard output.isBytes, weights.reach > 0 else { return nil }
+        let bytes = FixedStrip.bytesOfValue(reachY: weights.reach) + 8
+        return FixedDisc.strips(weights).runningForm(of: output, .of(level), bytesOfValue: bytes)
     }
 }
 

@@ -5,10 +5,10 @@ import Geometry
 ///
 /// The sum of the completely covered pixels is a running sum: for each step down, every column of the disc adds one pixel and
 /// subtracts one. Sums are integers and therefore always exact. Pixels at the border are summed in groups of equal weight.
-final class FixedDisc {
+final class FixedDisc: ByteStrip {
     private let weights: DiscWeights
     private let strip: Range<Int>
-    private let target: RowWriter<UInt8>
+    private let output: ByteOutput
     private let rows: FixedStrip
     private let channels: Int
     private let groups: DiscGroups
@@ -18,22 +18,31 @@ final class FixedDisc {
     private let leaving: RowList<UInt16>
     private let borders: RowList<UInt16>
 
+    static func strips(_ weights: DiscWeights) -> ByteStrips {
+        ByteStrips(reach: (weights.reach, weights.reach)) {
+            strips(of: $0, channels: $1, reach: weights.reach)
+        } make: {
+            FixedDisc($0, weights, $1, $2)
+        }
+    }
+
     /// Strips of columns whose rows fit the first-level cache if the disc is small.
-    static func strips(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
+    private static func strips(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let fitting = (36 << 10) / (2 * (2 * reach + 2) * channels) - 2 * reach
         let width = max(fitting, 384, 4 * reach) & ~127
         return columns.pieces(of: width)
     }
 
-    init(_ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: RowWriter<UInt8>) {
+    init(_ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ output: ByteOutput) {
         self.weights = weights
         self.strip = strip
-        self.target = target
-        channels = target.layout.channels
+        self.output = output
+        channels = output.layout.channels
         groups = DiscGroups(weights)
         let count = strip.count * channels + 128
         rows = FixedStrip(
-            source, reach: (weights.reach, weights.reach), strip: strip, shift: target.layout.hasAlpha ? 7 : 0, target)
+            source, reach: (weights.reach, weights.reach), strip: strip, rows: output.rect.rows,
+            shift: output.layout.hasAlpha ? 7 : 0, output.layout, output.operations)
         sums = RowBuffer(count: count)
         words = RowBuffer(count: count)
         entering = RowList(count: 2 * weights.reach + 1)
@@ -41,15 +50,17 @@ final class FixedDisc {
         borders = RowList(count: groups.offsets.count)
     }
 
-    func render() {
-        for y in target.rect.rows {
-            rows.makeRows(through: y + weights.reach)
-            if y == target.rect.y {
+    func makeRows(through y: Int) { rows.makeRows(through: y) }
+
+    func render(_ rows: Range<Int>, to target: RowWriter<UInt8>) {
+        for y in rows {
+            makeRows(through: y + weights.reach)
+            if y == output.rect.y {
                 addWholeDisc(y)
             } else {
                 slide(y)
             }
-            write(y)
+            write(y, to: target)
         }
     }
 
@@ -78,12 +89,12 @@ final class FixedDisc {
     }
 
     private func slideSums(_ enteringCount: Int, _ leavingCount: Int) {
-        target.operations.slideDiscs(
-            isWide: target.layout.hasAlpha, entering: entering, enteringCount: enteringCount, leaving: leaving,
+        output.operations.slideDiscs(
+            isWide: output.layout.hasAlpha, entering: entering, enteringCount: enteringCount, leaving: leaving,
             leavingCount: leavingCount, count: strip.count * channels, sums: sums.start)
     }
 
-    private func write(_ y: Int) {
+    private func write(_ y: Int, to target: RowWriter<UInt8>) {
         for (index, offset) in groups.offsets.enumerated() {
             borders.set(index, rows.row(y + offset.dy).moved(unchecked: offset.dx * channels))
         }

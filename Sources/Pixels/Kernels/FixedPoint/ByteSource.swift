@@ -22,21 +22,34 @@ extension KernelSource {
     private func renderBytes(
         on level: CPULevel, into destination: inout AnyRaster, _ body: (ByteSource, RowWriter<UInt8>) -> Void
     ) {
-        guard case .u8(var target) = destination.take(), case .u8(let own) = raster else {
-            preconditionFailure("8-bit samples in and out")
-        }
-        let (layout, rect) = (target.layout, target.rect)
-        let operations = RowOperations.of(level)
         // A raster without pixels is lent, too, because its tables are transparent everywhere.
-        own.samples.withRow { from in
-            target.samples.withMutableRow { to in
-                guard !rect.isEmpty else { return }
-                let writer = RowWriter<UInt8>(to, rect: rect, layout: layout, operations)
-                body(ByteSource(self, samples: from, wanted: rect.columns), writer)
-                writer.finish()
-            }
+        withBytes(columns: destination.rect.columns) { bytes in
+            destination.writeBytes(.of(level)) { body(bytes, $0) }
         }
-        destination = .u8(target)
+    }
+}
+
+extension AnyRaster {
+    /// Writes 8-bit samples. There is no call for a rectangle without pixels.
+    mutating func writeBytes(_ operations: RowOperations, _ body: (RowWriter<UInt8>) -> Void) {
+        modifyU8 { $0.write(operations, body) }
+    }
+
+    /// Writes 16-bit samples. There is no call for a rectangle without pixels.
+    mutating func writeWords(_ operations: RowOperations, _ body: (RowWriter<UInt16>) -> Void) {
+        modifyU16 { $0.write(operations, body) }
+    }
+}
+
+extension Raster {
+    fileprivate mutating func write(_ operations: RowOperations, _ body: (RowWriter<Sample>) -> Void) {
+        let (layout, rect) = (layout, rect)
+        guard !rect.isEmpty else { return }
+        samples.withMutableRow { samples in
+            let writer = RowWriter<Sample>(samples, rect: rect, layout: layout, operations)
+            body(writer)
+            writer.finish()
+        }
     }
 }
 
@@ -127,7 +140,7 @@ final class ByteSource {
     private let zeroRow: RowBuffer<UInt8>
     private var opacity: [Bool?]
     /// The rows of a picture that is still arriving; nil if the raster has all rows.
-    private let arriving: ArrivingBytes?
+    private let arriving: ArrivingSamples<UInt8>?
     /// The rows that vectors can overread without leaving the raster. Other rows are copied.
     private let innerRows: Range<Int>
     private let outerRows: RowBuffer<UInt8>
@@ -148,7 +161,7 @@ final class ByteSource {
 
     /// A source whose rows are still arriving. ``require(_:)`` waits for them.
     convenience init(_ input: ArrivingInput, wanted: Range<Int>) {
-        let arriving = ArrivingBytes(input)
+        let arriving = ArrivingSamples<UInt8>(input)
         self.init(
             input.extent.width, input.layout, input.columns, input.rows, samples: arriving.samples, wanted: wanted,
             copiesFrom: nil, arriving)
@@ -157,7 +170,7 @@ final class ByteSource {
     /// - Parameter height: the number of rows of the raster; nil if vectors may overread all of its rows.
     private init(
         _ width: Int, _ layout: PixelLayout, _ columns: AxisTable, _ rows: AxisTable, samples: Row<UInt8>,
-        wanted: Range<Int>, copiesFrom height: Int?, _ arriving: ArrivingBytes? = nil
+        wanted: Range<Int>, copiesFrom height: Int?, _ arriving: ArrivingSamples<UInt8>? = nil
     ) {
         channels = layout.channels
         self.columns = columns
@@ -190,8 +203,14 @@ final class ByteSource {
         opacity = Array(repeating: nil, count: arriving.capacity)
     }
 
+    /// Keeps the rows from a coordinate on, although rows below them are asked for.
+    func keep(from y: Int) { arriving?.kept = y }
+
     /// The error of the input. After it, the samples of rows are unspecified.
     var failure: (any Error)? { arriving?.failure }
+
+    /// See ``RunningKernel/heldRows``.
+    var heldRows: Int { arriving?.heldRows ?? 0 }
 
     /// A row of zeros that is long enough for every column that is read in place.
     private var zeros: Row<UInt8> { Row(zeroRow.start.moved(unchecked: Reading.slack)) }

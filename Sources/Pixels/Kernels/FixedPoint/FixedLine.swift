@@ -21,64 +21,74 @@ struct FixedLine: Hashable {
         endWeights = design.endWeights
     }
 
-    func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
-        // The sums of a line begin before the line enters a strip, so narrow strips repeat much work. There are sums for each line that
-        // crosses a strip, so high strips need much memory.
+    /// The memory of a strip for each value of a row.
+    var bytesOfValue: Int { FixedStrip.bytesOfValue(reachY: taps.reachY) + LineStrip.bytesOfValue(design) }
+
+    var strips: ByteStrips {
+        // The sums of a line begin before the line enters a strip, so narrow strips repeat much work.
         let drift = Int((2 * Double(design.side) * design.slope.magnitude).rounded(.up))
-        let rows = max(16 * design.side, Int(8192 / design.slope.magnitude))
-        weights.withRow { weights in
-            for strip in target.rect.columns.pieces(of: max(2048, 4 * drift)) {
-                for rows in target.rect.rows.pieces(of: rows) {
-                    LineStrip(design, weights, firstTaps, endWeights, source, taps, strip, rows, target).render()
-                }
-            }
+        return ByteStrips(reach: (taps.reachX, taps.reachY)) { columns, _ in
+            columns.pieces(of: max(2048, 4 * drift))
+        } make: { source, strip, output in
+            LineStrip(design, weights, firstTaps, endWeights, source, taps, strip, output)
         }
     }
 }
 
-/// The running sums of one strip of columns, for some of its rows.
-private final class LineStrip {
+/// The running sums of one strip of columns.
+private final class LineStrip: ByteStrip {
     private let design: LineDesign
-    private let weights: Row<UInt16>
+    private let weights: RowBuffer<UInt16>
     private let firstTaps: [Int]
     private let endWeights: [UInt16]
     private let inputs: FixedStrip
     private let strip: Range<Int>
     private let outputs: Range<Int>
-    private let target: RowWriter<UInt8>
+    private let output: ByteOutput
     private let reachY: Int
-    /// All lines that cross the strip, by their columns at y = 0.
-    private let lines: Range<Int>
+    /// The lines that cross the strip in the rows for which there is memory, by their columns at y = 0.
+    private var lines: Range<Int>
+    /// The end of those rows.
+    private var end: Int
+    /// The number of rows for which there is memory. The lines that cross a strip differ from row to row, so that many rows need much
+    /// memory.
+    private let rowsAtOnce: Int
     private let planeStride: Int
     /// A plane for each phase.
-    private let sums: RowBuffer<UInt32>
+    private var sums: RowBuffer<UInt32>
     private let nodes: RowList<UInt32>
     private let scale: Float
     private let bias: Float
     private let most: Float
 
+    /// The memory of a strip's sums for each value of a row.
+    static func bytesOfValue(_ design: LineDesign) -> Int { 4 * 3 * design.density }
+
     /// Sums are kept for so many more lines on both sides, because outputs lie between them.
     private static let slack = 3
 
     init(
-        _ design: LineDesign, _ weights: Row<UInt16>, _ firstTaps: [Int], _ endWeights: [UInt16],
-        _ source: ByteSource, _ taps: SymmetricPairs, _ strip: Range<Int>, _ outputs: Range<Int>,
-        _ target: RowWriter<UInt8>
+        _ design: LineDesign, _ weights: [UInt16], _ firstTaps: [Int], _ endWeights: [UInt16],
+        _ source: ByteSource, _ taps: SymmetricPairs, _ strip: Range<Int>, _ output: ByteOutput
     ) {
-        let channels = target.layout.channels
+        let channels = output.layout.channels
         self.design = design
-        self.weights = weights
+        self.weights = RowBuffer(count: weights.count)
         self.firstTaps = firstTaps
         self.endWeights = endWeights
         self.strip = strip
-        self.outputs = outputs
-        self.target = target
+        outputs = output.rect.rows
+        self.output = output
         reachY = taps.reachY
         inputs = FixedStrip(
             source, reach: (taps.reachX + 2 * Self.slack + 2, taps.reachY), pairs: design.ends, strip: strip,
-            rows: outputs, shift: 7, target)
-        lines = Self.lines(crossing: strip, from: outputs.lowerBound, through: outputs.upperBound - 1, design)
-        planeStride = (lines.count * channels + 127) & ~63
+            rows: outputs, shift: 7, output.layout, output.operations)
+        // As many as make about one more line for each column.
+        rowsAtOnce = min(max(64, Int(Double(strip.count) / design.slope.magnitude)), outputs.count)
+        end = outputs.lowerBound + rowsAtOnce
+        lines = Self.lines(crossing: strip, from: outputs.lowerBound, through: end + 2 * design.side, design)
+        // For other rows there may be a line or two more.
+        planeStride = ((lines.count + 2) * channels + 127) & ~63
         sums = RowBuffer(count: planeStride * design.density)
         nodes = RowList(count: 4)
         let share = Double(2 * design.side + 1) * design.rowWeight
@@ -86,6 +96,7 @@ private final class LineStrip {
         // Each product of a row's taps was truncated, and so will be those of the pairs.
         bias = Float(Double(design.taps) / 2 * share + Double(design.ends.count) / 2 + 0.5)
         most = Float(share * 32640) + bias
+        weights.withRow { self.weights.start.update(from: $0, count: weights.count) }
     }
 
     /// The lines between which outputs of the rows from `first` to `last` lie.
@@ -106,30 +117,53 @@ private final class LineStrip {
             through: min(y + 2 * design.side, outputs.upperBound - 1), design)
     }
 
-    func render() {
-        for y in outputs.lowerBound - 2 * design.side..<outputs.upperBound {
-            inputs.makeRows(through: y < outputs.lowerBound ? y + design.side : y + reachY)
-            let all = lines(entering: y)
-            guard y > outputs.lowerBound else {
-                enter(y + design.side, all)
-                if y == outputs.lowerBound { write(y) }
-                continue
+    func makeRows(through y: Int) { inputs.makeRows(through: y) }
+
+    func render(_ rows: Range<Int>, to target: RowWriter<UInt8>) {
+        for y in rows {
+            inputs.makeRows(through: y + reachY)
+            if y == outputs.lowerBound {
+                for y in y - 2 * design.side...y { enter(y + design.side, lines(entering: y)) }
+            } else {
+                slide(to: y)
             }
-            let old = lines(entering: y - 2 * design.side - 1).clamped(to: all)
-            slide(entering: y + design.side, leaving: y - design.side - 1, old)
-            enter(y + design.side, all.lowerBound..<old.lowerBound)
-            enter(y + design.side, old.upperBound..<all.upperBound)
-            write(y)
+            write(y, to: target)
         }
+    }
+
+    /// Adds the row that enters the sums for the output row `y`, and subtracts the one that leaves them.
+    private func slide(to y: Int) {
+        if y == end { makeRoom() }
+        let all = lines(entering: y)
+        let old = lines(entering: y - 2 * design.side - 1).clamped(to: all)
+        slide(entering: y + design.side, leaving: y - design.side - 1, old)
+        enter(y + design.side, all.lowerBound..<old.lowerBound)
+        enter(y + design.side, old.upperBound..<all.upperBound)
+    }
+
+    /// Moves the sums of the lines that have begun, for the next rows.
+    private func makeRoom() {
+        let old = (lines: lines, begun: lines(entering: end - 1))
+        end += rowsAtOnce
+        lines = Self.lines(crossing: strip, from: end - rowsAtOnce, through: end + 2 * design.side, design)
+        let channels = output.layout.channels
+        let kept = old.begun.clamped(to: lines)
+        let moved = RowBuffer<UInt32>(count: planeStride * design.density)
+        for phase in 0..<design.density {
+            let (from, to) = (kept.lowerBound - old.lines.lowerBound, kept.lowerBound - lines.lowerBound)
+            (moved.start + (phase * planeStride + to * channels)).update(
+                from: Row(sums.start + (phase * planeStride + from * channels)), count: kept.count * channels)
+        }
+        sums = moved
     }
 
     private func enter(_ y: Int, _ lines: Range<Int>) {
         guard !lines.isEmpty else { return }
         for phase in 0..<design.density {
             let new = crossing(y: y, phase: phase)
-            target.operations.addLines(
+            output.operations.addLines(
                 entering: pixel(lines.lowerBound + new.column, y), enteringWeights: new.weights, taps: design.taps,
-                stride: target.layout.channels, count: lines.count * target.layout.channels,
+                stride: output.layout.channels, count: lines.count * output.layout.channels,
                 sums: sum(lines.lowerBound, phase))
         }
     }
@@ -139,15 +173,15 @@ private final class LineStrip {
         for phase in 0..<design.density {
             let new = crossing(y: entering, phase: phase)
             let old = crossing(y: leaving, phase: phase)
-            target.operations.slideLines(
+            output.operations.slideLines(
                 entering: pixel(lines.lowerBound + new.column, entering), enteringWeights: new.weights,
                 leaving: pixel(lines.lowerBound + old.column, leaving), leavingWeights: old.weights, taps: design.taps,
-                stride: target.layout.channels, count: lines.count * target.layout.channels,
+                stride: output.layout.channels, count: lines.count * output.layout.channels,
                 sums: sum(lines.lowerBound, phase))
         }
     }
 
-    private func write(_ y: Int) {
+    private func write(_ y: Int, to target: RowWriter<UInt8>) {
         _ = inputs.makeWindow(y)
         let around = design.sums(y: y)
         for (index, sum) in around.enumerated() {
@@ -169,14 +203,14 @@ private final class LineStrip {
     /// The weights of the row at `y` for the sums of a phase, and the column of the first pixel for the line at 0.
     private func crossing(y: Int, phase: Int) -> (weights: Row<UInt16>, column: Int) {
         let (pixel, step) = design.place(y: y, phase: phase)
-        return (weights + step * design.taps, pixel + firstTaps[step])
+        return (Row(weights.start) + step * design.taps, pixel + firstTaps[step])
     }
 
     private func pixel(_ column: Int, _ y: Int) -> Row<UInt16> {
-        inputs.row(y) + (column - strip.lowerBound) * target.layout.channels
+        inputs.row(y) + (column - strip.lowerBound) * output.layout.channels
     }
 
     private func sum(_ line: Int, _ phase: Int) -> MutableRow<UInt32> {
-        sums.start + (phase * planeStride + (line - lines.lowerBound) * target.layout.channels)
+        sums.start + (phase * planeStride + (line - lines.lowerBound) * output.layout.channels)
     }
 }

@@ -40,7 +40,7 @@ final class FixedPyramid {
     private let targets: MutableRowList<UInt16>
 
     /// The number of rows that the FIR filters at once.
-    private static let batch = 8
+    static let batch = 8
     private static let margin = 10
     /// The number of output columns of a chunk.
     private static let chunk = 2560
@@ -85,7 +85,7 @@ final class FixedPyramid {
         biases = taps.enumerated().map { level, count in Self.bias(taps: count, isFirst: level == 0) }
         zero = ZeroResponse.multirate(
             taps: taps, biases: biases, horizontal: horizontal.weights, vertical: vertical.weights)
-        isInterpolated = taps.starts(with: [3, 3])
+        isInterpolated = Self.isInterpolated(taps)
         let chunk = isInterpolated ? Self.interpolatedValues / layout.channels : Self.chunk
         chunks = stride(from: output.x & ~1, to: output.right, by: chunk).map {
             max($0, output.x)..<min($0 + chunk, output.right)
@@ -100,17 +100,18 @@ final class FixedPyramid {
                 bytes, layout: layout, outputs: x.low[2], reading: Reading(scale: 4, before: 4, after: 8), window: 8,
                 operations) : nil
         let (isInterpolated, skipsFirst) = (isInterpolated, quartered != nil)
+        let capacities = (1...levels).map {
+            Self.capacities($0, vertical, isInterpolated: isInterpolated, skipsFirst: skipsFirst)
+        }
         low = (1...levels).map { level in
-            let isLast = level == levels
-            return RowRing(
+            RowRing(
                 columns: x.low[level], rows: y.low[level], channels: layout.channels,
-                capacity: isLast ? 2 * vertical.radius + Self.batch + 1 : level == 1 && skipsFirst ? 1 : 8,
-                margin: Self.margin + (isLast ? x.excess : 0))
+                capacity: capacities[level - 1].low, margin: Self.margin + (level == levels ? x.excess : 0))
         }
         up = (1...levels).map { level in
             RowRing(
                 columns: x.up[level], rows: y.up[level], channels: layout.channels,
-                capacity: level == levels ? 2 * Self.batch : level == 1 && isInterpolated ? 1 : 8, margin: Self.margin)
+                capacity: capacities[level - 1].up, margin: Self.margin)
         }
         spreadRows = RowRing(
             columns: isInterpolated ? output.x & ~3..<(output.right + 3) & ~3 : 0..<0, rows: y.up[min(2, levels)],
@@ -134,20 +135,35 @@ final class FixedPyramid {
         }
     }
 
-    /// An upper bound for the bytes of a pyramid of this output width.
-    static func bytes(width: Int, channels: Int, _ horizontal: AxisDesign<UInt16>, _ vertical: AxisDesign<UInt16>)
-        -> Int
-    {
-        let levels = horizontal.prefilters.count
-        // A ring has a power of two of rows. Rows of words, bytes and premultiplied words have the whole width.
-        let rows = (1...levels).map { level in
-            let (low, up) = level == levels ? (2 * (2 * vertical.radius + batch + 1), 4 * batch) : (8, 8)
-            let width = (width + 2 * horizontal.reach) >> level
-            return (low + up) * (width + 2 * margin + 256) * 2
-        }
-        let fixed = fourRowsStride * 4 + 2 * scratchCount
-        return (rows.reduce(0, +) + 32 * (width + 2 * horizontal.reach + 256)) * channels + fixed
+    /// The number of rows that the rings of a level hold.
+    private static func capacities(
+        _ level: Int, _ vertical: AxisDesign<UInt16>, isInterpolated: Bool, skipsFirst: Bool
+    ) -> (low: Int, up: Int) {
+        if level == vertical.prefilters.count { return (2 * vertical.radius + batch + 1, 2 * batch) }
+        return (level == 1 && skipsFirst ? 1 : 8, level == 1 && isInterpolated ? 1 : 8)
     }
+
+    private static func isInterpolated(_ taps: [Int]) -> Bool { taps.starts(with: [3, 3]) }
+
+    /// An upper bound for the bytes of a pyramid of this output width.
+    static func bytes(
+        width: Int, _ layout: PixelLayout, _ horizontal: AxisDesign<UInt16>, _ vertical: AxisDesign<UInt16>
+    ) -> Int {
+        let isInterpolated = isInterpolated(vertical.prefilters.map(\.taps.count))
+        let rings = (1...vertical.prefilters.count).map { level in
+            let rows = capacities(
+                level, vertical, isInterpolated: isInterpolated, skipsFirst: isInterpolated && !layout.hasAlpha)
+            let width = (width + 2 * horizontal.reach) >> level
+            // A ring has a power of two of rows.
+            return (2 * rows.low + rows.up) * (width + 2 * margin + 512) * 2
+        }
+        // Rows of words and bytes have the whole width. With alpha, eight rows are premultiplied.
+        let whole = (layout.hasAlpha ? 32 : 12) * (width + 2 * horizontal.reach + 512)
+        return (rings.reduce(0, +) + whole) * layout.channels + fourRowsStride * 4 + 2 * scratchCount
+    }
+
+    /// The most rows that are read before an output row needs them: those for a batch at the lowest rate.
+    static func rowsAhead(_ vertical: AxisDesign<UInt16>) -> Int { batch << vertical.prefilters.count }
 
     /// Computes the rows of the target's rectangle. The next call continues below them.
     func render(to target: RowWriter<UInt8>) {
@@ -175,13 +191,16 @@ final class FixedPyramid {
         }
     }
 
-    /// Computes every row of the output in 8.7 fixed point, premultiplied if there is alpha.
-    func renderWords(_ body: (_ y: Int, _ row: Row<UInt16>) -> Void) {
-        for y in output.rows {
+    /// Computes rows in 8.7 fixed point, premultiplied if there is alpha. The next call continues below them.
+    func renderWords(_ rows: Range<Int>, _ body: (_ y: Int, _ row: Row<UInt16>) -> Void) {
+        for y in rows {
             prepare(y)
             body(y, doubledRow(y))
         }
     }
+
+    /// Whether all rows read so far, from the coordinate `y` on, are opaque.
+    func isOpaque(from y: Int) -> Bool { source.isOpaque(from: y) }
 
     /// Computes the rows of a lower rate from which the row `y` is made.
     private func prepare(_ y: Int) {
@@ -356,8 +375,9 @@ extension FixedPyramid {
 /// A separable FIR of a small radius on 8-bit samples, row by row.
 package final class FixedDirect {
     private let operations: RowOperations
+    private let bytes: ByteSource
     private let source: FixedRows
-    private let output: PixelRect
+    private let columns: Range<Int>
     private let radius: Int
     private let horizontal: [UInt16]
     private let vertical: [UInt16]
@@ -368,37 +388,61 @@ package final class FixedDirect {
     private let scratch = RowBuffer<UInt16>(count: 4352)
     private let words: RowBuffer<UInt16>
 
-    /// - Parameters: weights from the centre outwards, at most ten, because there are loops for radii up to 9.
+    /// - Parameters:
+    ///   - columns: the columns of the output.
+    ///   - horizontal: weights from the centre outwards, at most ten, because there are loops for radii up to 9.
+    ///   - vertical: the same.
     init(
-        _ bytes: ByteSource, layout: PixelLayout, output: PixelRect, horizontal: [UInt16], vertical: [UInt16],
+        _ bytes: ByteSource, layout: PixelLayout, columns: Range<Int>, horizontal: [UInt16], vertical: [UInt16],
         _ operations: RowOperations
     ) {
         let count = max(horizontal.count, vertical.count)
         self.operations = operations
-        self.output = output
+        self.bytes = bytes
+        self.columns = columns
         radius = count - 1
         self.horizontal = horizontal + Array(repeating: 0, count: count - horizontal.count)
         self.vertical = vertical + Array(repeating: 0, count: count - vertical.count)
         verticalOfPairs = [self.vertical[0] / 2] + self.vertical.dropFirst()
         zero = UInt16(clamping: ZeroResponse.direct(horizontal: self.horizontal, vertical: self.vertical))
         source = FixedRows(
-            bytes, layout: layout, outputs: output.columns,
-            reading: Reading(scale: 1, before: count - 1, after: count - 1),
+            bytes, layout: layout, outputs: columns, reading: Reading(scale: 1, before: count - 1, after: count - 1),
             window: 2 * radius + 2, operations)
-        words = RowBuffer(count: output.width * layout.channels + 128)
+        words = RowBuffer(count: columns.count * layout.channels + 128)
     }
 
+    /// The form that keeps the rows of its window from band to band.
+    static func runningForm(
+        of output: RunningOutput, horizontal: [UInt16], vertical: [UInt16], _ operations: RowOperations
+    ) -> RunningForm {
+        let window = 2 * max(horizontal.count, vertical.count)
+        let (count, channels) = (output.rect.width + 2 * window + 512, output.layout.channels)
+        // A row that is read by its words has them twice, and with its bytes. At the borders, columns are copied for each row of a window.
+        let words = output.layout.hasAlpha ? 2 * window * (count * channels * 2 + 256) + 2 * count * channels : 0
+        let copies = 2 * 2 * window * (2 * window + 128 + 512) * channels
+        return RunningForm(rows: window, rowsAhead: 1, bytes: words + copies + 8 * count * channels + 16384) { input in
+            RunningBytes(input, output, operations) { bytes in
+                FixedDirect(
+                    bytes, layout: output.layout, columns: output.rect.columns, horizontal: horizontal,
+                    vertical: vertical, operations
+                ).render
+            }
+        }
+    }
+
+    /// Computes the rows of the target's rectangle. The next call continues below them.
     func render(to target: RowWriter<UInt8>) {
-        for y in stride(from: output.y, to: output.y + output.height, by: 2) { render(pairAt: y, to: target) }
+        for y in stride(from: target.rect.y, to: target.rect.bottom, by: 2) { render(pairAt: y, to: target) }
     }
 
-    /// Renders the row `y` and, if it exists, the next row.
+    /// Renders the row `y` and, if it is in the target, the next row.
     private func render(pairAt y: Int, to target: RowWriter<UInt8>) {
-        let isPair = y + 1 < output.y + output.height
+        let isPair = y + 1 < target.rect.bottom
+        bytes.require(y - radius..<y + radius + 2)
         source.withOpaqueRows(
             y - radius..<y + radius + 2,
             bytes: { rows, columns in
-                let start = (columns.lowerBound - output.x) * source.channels
+                let start = (columns.lowerBound - self.columns.lowerBound) * source.channels
                 operations.filterBytePair(
                     rows, channels: source.channels, radius: radius, vertical: verticalOfPairs, horizontal: horizontal,
                     count: columns.count * source.channels, streams: target.streams, scratch: scratch.start,
@@ -416,11 +460,11 @@ package final class FixedDirect {
         let isOpaque = source.isOpaque(from: y - radius)
         operations.filterWordRow(
             rows, from: first, channels: source.channels, radius: radius, vertical: vertical, horizontal: horizontal,
-            count: output.width * source.channels, scratch: scratch.start, bytes: isOpaque ? target.row : nil,
+            count: columns.count * source.channels, scratch: scratch.start, bytes: isOpaque ? target.row : nil,
             words: isOpaque ? nil : words.start)
         if !isOpaque {
             operations.unpremultiply(
-                Row(words.start), zero: zero, colors: source.channels - 1, pixels: output.width, out: target.row)
+                Row(words.start), zero: zero, colors: source.channels - 1, pixels: columns.count, out: target.row)
         }
         target.store(target.row, y: y)
     }

@@ -96,32 +96,25 @@ final class FixedStrip {
     /// The positions of the strip's pixels in the latest window.
     let pairs: RowList<UInt16>
 
-    /// - Parameter shift: 7 for 8.7 fixed point, or 0; pixels with alpha are always in fixed point.
-    convenience init(
-        _ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ target: RowWriter<UInt8>
-    ) {
-        self.init(source, reach: (taps.reachX, taps.reachY), pairs: taps.pairs, strip: strip, shift: shift, target)
-    }
-
     /// - Parameters:
     ///   - reach: the number of pixels that are read on each side of the strip, and of rows above and below.
     ///   - pairs: the pairs for ``makeWindow(_:)``.
-    ///   - rows: the rows of the output; nil for all.
+    ///   - rows: the rows of the output.
+    ///   - shift: 7 for 8.7 fixed point, or 0; pixels with alpha are always in fixed point.
+    ///   - layout: the layout of the output.
     init(
         _ source: ByteSource, reach: (x: Int, y: Int), pairs: [SymmetricPairs.Pair] = [], strip: Range<Int>,
-        rows: Range<Int>? = nil, shift: Int, _ target: RowWriter<UInt8>
+        rows: Range<Int>, shift: Int, _ layout: PixelLayout, _ operations: RowOperations
     ) {
         let columns = strip.lowerBound - reach.x..<strip.upperBound + reach.x
-        let rows = rows ?? target.rect.rows
-        let layout = target.layout
         self.source = source
         reachY = reach.y
         self.strip = strip
         self.shift = shift
-        operations = target.operations
+        self.operations = operations
         premultiplied =
             layout.hasAlpha
-            ? PremultipliedRows(source, layout: layout, columns: columns, window: 1, target.operations) : nil
+            ? PremultipliedRows(source, layout: layout, columns: columns, window: 1, operations) : nil
         ring = RowRing(
             columns: columns, rows: rows.lowerBound - reach.y..<rows.upperBound + reach.y,
             channels: layout.channels, capacity: 2 * reach.y + 2, margin: 0)
@@ -129,6 +122,19 @@ final class FixedStrip {
         wordMemory = RowBuffer(count: strip.count * layout.channels + 192)
         offsets = pairs.map { ($0.dx * layout.channels, $0.dy) }
         self.pairs = RowList(count: 2 * pairs.count + 1)
+    }
+
+    /// An upper bound for the bytes of a strip of this many columns, those on both sides included.
+    static func bytes(columns: Int, reachY: Int, channels: Int) -> Int {
+        (columns + 512) * channels * bytesOfValue(reachY: reachY)
+    }
+
+    /// The same for one value of a row.
+    static func bytesOfValue(reachY: Int) -> Int {
+        // A ring has a power of two of rows. Premultiplied words may have the same width.
+        var rows = 1
+        while rows < 2 * reachY + 2 { rows *= 2 }
+        return 2 * rows + 12
     }
 
     /// Computes the rows around `y` and points ``pairs`` to them. Returns the position of the strip's pixels in the row `y`.

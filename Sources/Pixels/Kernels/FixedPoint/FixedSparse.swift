@@ -33,11 +33,30 @@ struct FixedSparse {
         }
     }
 
-    func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
-        let channels = target.layout.channels
-        for strip in strips(target.rect.columns, channels) {
-            let run = FixedStrip(source, taps: taps, strip: strip, shift: meanShift == nil ? 7 : 0, target)
-            for y in target.rect.rows { render(run, y, strip, target) }
+    var strips: ByteStrips {
+        ByteStrips(reach: (taps.reachX, taps.reachY)) {
+            strips($0, $1)
+        } make: {
+            Strip(self, $0, $1, $2)
+        }
+    }
+
+    private final class Strip: ByteStrip {
+        private let kernel: FixedSparse
+        private let rows: FixedStrip
+        private let columns: Range<Int>
+
+        init(_ kernel: FixedSparse, _ source: ByteSource, _ columns: Range<Int>, _ output: ByteOutput) {
+            self.kernel = kernel
+            self.columns = columns
+            rows = FixedStrip(
+                source, taps: kernel.taps, strip: columns, shift: kernel.meanShift == nil ? 7 : 0, output)
+        }
+
+        func makeRows(through y: Int) { rows.makeRows(through: y) }
+
+        func render(_ rows: Range<Int>, to target: RowWriter<UInt8>) {
+            for y in rows { kernel.render(self.rows, y, columns, target) }
         }
     }
 
@@ -87,22 +106,42 @@ struct FixedBox {
 
     private var isHorizontal: Bool { taps.reachY == 0 }
 
-    func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
-        let columns = target.rect.columns
+    var strips: ByteStrips {
         // A horizontal mean keeps nothing in the cache; a vertical one keeps the window's rows.
-        let width = isHorizontal ? columns.count : max(512, (1 << 19) / (2 * taps.reachY + 2)) & ~63
-        for start in stride(from: columns.lowerBound, to: columns.upperBound, by: width) {
-            let columns = start..<min(start + width, columns.upperBound)
-            let strip = FixedStrip(source, taps: taps, strip: columns, shift: 7, target)
-            let sums = RowBuffer<UInt32>(count: columns.count * target.layout.channels + 64)
-            let list = RowList<UInt16>(count: 4)
-            for y in target.rect.rows { render(strip, columns, sums.start, list, y, target) }
+        let width = isHorizontal ? Int.max : max(512, (1 << 19) / (2 * taps.reachY + 2)) & ~63
+        return ByteStrips(reach: (taps.reachX, taps.reachY)) { columns, _ in
+            columns.pieces(of: min(width, max(1, columns.count)))
+        } make: {
+            Strip(self, $0, $1, $2)
+        }
+    }
+
+    private final class Strip: ByteStrip {
+        private let kernel: FixedBox
+        private let columns: Range<Int>
+        private let rows: FixedStrip
+        private let sums: RowBuffer<UInt32>
+        private let list = RowList<UInt16>(count: 4)
+        private let top: Int
+
+        init(_ kernel: FixedBox, _ source: ByteSource, _ columns: Range<Int>, _ output: ByteOutput) {
+            self.kernel = kernel
+            self.columns = columns
+            top = output.rect.y
+            rows = FixedStrip(source, taps: kernel.taps, strip: columns, shift: 7, output)
+            sums = RowBuffer(count: columns.count * output.layout.channels + 64)
+        }
+
+        func makeRows(through y: Int) { rows.makeRows(through: y) }
+
+        func render(_ rows: Range<Int>, to target: RowWriter<UInt8>) {
+            for y in rows { kernel.render(self.rows, columns, sums.start, list, y, isFirst: y == top, target) }
         }
     }
 
     private func render(
         _ strip: FixedStrip, _ columns: Range<Int>, _ sums: MutableRow<UInt32>,
-        _ list: borrowing RowList<UInt16>, _ y: Int, _ target: RowWriter<UInt8>
+        _ list: borrowing RowList<UInt16>, _ y: Int, isFirst: Bool, _ target: RowWriter<UInt8>
     ) {
         let operations = target.operations
         let channels = target.layout.channels
@@ -112,7 +151,7 @@ struct FixedBox {
             operations.sumWindows(
                 strip.row(y) - plateau.side * channels, channels: channels, length: plateau.length, count: count,
                 sums: sums)
-        } else if y == target.rect.y {
+        } else if isFirst {
             for row in y - plateau.side...y + plateau.side {
                 operations.addToSums(strip.row(row), count: count, sums: sums)
             }
@@ -142,5 +181,16 @@ struct FixedBox {
         strip.operations.weighSums(
             Row(sums), weight: plateau.weight, pairs: list, first: tails[0], second: tails[1], count: count,
             words: strip.words)
+    }
+}
+
+extension FixedStrip {
+    /// A strip for all taps of a filter.
+    fileprivate convenience init(
+        _ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ output: ByteOutput
+    ) {
+        self.init(
+            source, reach: (taps.reachX, taps.reachY), pairs: taps.pairs, strip: strip, rows: output.rect.rows,
+            shift: shift, output.layout, output.operations)
     }
 }

@@ -18,19 +18,10 @@ extension KernelSource {
         _ body: (WordSource, RowWriter<UInt16>) -> Void
     ) {
         render(within: mask, into: &destination) { destination in
-            guard case .u16(var target) = destination.take(), case .u16(let own) = raster else {
-                preconditionFailure("16-bit samples in and out")
+            guard case .u16(let own) = raster else { preconditionFailure("16-bit samples") }
+            own.samples.withRow { samples in
+                destination.writeWords(.of(level)) { body(WordSource(self, samples: samples), $0) }
             }
-            let (rect, layout) = (target.rect, target.layout)
-            own.samples.withRow { from in
-                target.samples.withMutableRow { to in
-                    guard !rect.isEmpty else { return }
-                    let writer = RowWriter(to, rect: rect, layout: layout, .of(level))
-                    body(WordSource(self, samples: from), writer)
-                    writer.finish()
-                }
-            }
-            destination = .u16(target)
         }
     }
 }
@@ -41,7 +32,9 @@ final class WordSource {
     private let columns: AxisTable
     private let rows: AxisTable
     private let stride: Int
-    private let samples: Row<UInt16>
+    private var samples: Row<UInt16>
+    /// The rows of a picture that is still arriving; nil if the raster has all rows.
+    private let arriving: ArrivingSamples<UInt16>?
 
     /// - Parameter samples: the raster's samples, which must outlive this object.
     init(_ source: KernelSource, samples: Row<UInt16>) {
@@ -50,6 +43,37 @@ final class WordSource {
         rows = source.rows
         channels = source.raster.layout.channels
         stride = source.raster.rect.width * channels
+        arriving = nil
+    }
+
+    /// A source whose rows are still arriving. ``require(_:)`` waits for them.
+    init(_ input: ArrivingInput) {
+        let arriving = ArrivingSamples<UInt16>(input)
+        self.arriving = arriving
+        samples = arriving.samples
+        columns = input.columns
+        rows = input.rows
+        channels = input.layout.channels
+        stride = input.extent.width * channels
+    }
+
+    /// Waits until the rows `y` (coordinates) have arrived; see ``Arrival/require(_:store:)``.
+    func require(_ y: Range<Int>) {
+        guard let arriving, arriving.require(y) else { return }
+        samples = arriving.samples
+    }
+
+    /// The error of the input. After it, the samples of rows are unspecified.
+    var failure: (any Error)? { arriving?.failure }
+
+    /// See ``RunningKernel/heldRows``.
+    var heldRows: Int { arriving?.heldRows ?? 0 }
+
+    /// The row's number in the memory; negative if the row is transparent.
+    private func position(ofRow y: Int) -> Int {
+        let position = rows[y]
+        guard let arriving, position >= 0 else { return position }
+        return arriving.slot(position)
     }
 
     /// A reader of the same columns in many rows.
@@ -70,7 +94,7 @@ final class WordSource {
 
         /// Copies the row at `y`.
         func copy(_ y: Int, to target: MutableRow<UInt16>) {
-            let (channels, position) = (source.channels, source.rows[y])
+            let (channels, position) = (source.channels, source.position(ofRow: y))
             if position < 0 || !isWhole { target.update(repeating: 0, count: wanted.count * channels) }
             guard position >= 0 else { return }
             let row = source.samples + position * source.stride
@@ -82,7 +106,7 @@ final class WordSource {
 
         /// The row at `y`: in place if its columns are contiguous, or else copied.
         func row(_ y: Int, _ room: MutableRow<UInt16>) -> Row<UInt16> {
-            let position = source.rows[y]
+            let position = source.position(ofRow: y)
             if isWhole, runs.count == 1, position >= 0 {
                 return source.samples + position * source.stride + runs[0].position * source.channels
             }

@@ -35,27 +35,66 @@ struct FloatBox: WorkingKernel {
     }
 
     private func apply(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
-        let channels = reader.layout.channels
-        let columns = area.x - halo.left..<area.right + halo.right
-        let means = FloatColumnMeans(reader, PixelRect(columns: columns, rows: area.rows), vertical, operations)
-        let sums = horizontal.map { BlockSums(columns, length: $0.length) }
-        let result = PlaneBuffer(area.columns, channels: channels)
-        let list = RowList<Float>(count: 4)
-        for y in area.rows {
-            let row = means.row(y)
-            guard let horizontal, let sums else {
-                sink.write(row)
-                continue
+        let source = FloatSource(reader, columns: columnsRead(for: area), operations)
+        let run = run(source, area, channels: reader.layout.channels)
+        for y in area.rows { sink.write(run.row(y)) }
+    }
+
+    private func columnsRead(for area: PixelRect) -> Range<Int> { area.x - halo.left..<area.right + halo.right }
+
+    private func run(_ source: FloatSource, _ area: PixelRect, channels: Int, isExact: Bool = false) -> FloatBoxRun {
+        let read = PixelRect(columns: columnsRead(for: area), rows: area.rows)
+        let means = FloatColumnMeans(source, read, vertical, channels: channels, isExact: isExact, operations)
+        return FloatBoxRun(means, horizontal, area, channels: channels, operations)
+    }
+
+    /// The form that keeps the rows of its window from band to band, in single precision.
+    func runningForm(of output: RunningOutput) -> RunningForm {
+        let channels = output.layout.channels
+        let width = output.rect.width + halo.left + halo.right + 320
+        let rows = FloatColumnMeans.rows(of: vertical) + (horizontal == nil ? 1 : 5)
+        // The source converts some rows value by value.
+        let bytes = width * channels * (rows * MemoryLayout<Float>.stride + MemoryLayout<Double>.stride)
+        return RunningForm(rows: 1, rowsAhead: 1, copies: 2, bytes: bytes) { input in
+            RunningFloats(input, output) { bands in
+                let source = FloatSource(bands, input.columns, columns: columnsRead(for: output.rect), operations)
+                return run(source, output.rect, channels: channels, isExact: true).row
             }
-            for plane in 0..<channels {
-                let values = Row(row.plane(plane))
-                horizontal.combine(
-                    sums.windows(of: values, outputs: area.columns), count: area.width, into: result.plane(plane), list,
-                    operations
-                ) { values + (horizontal.reach + $0) }
-            }
-            sink.write(result.row(y, operations))
         }
+    }
+}
+
+/// The rows of a mean, one after the other.
+private final class FloatBoxRun {
+    private let means: FloatColumnMeans
+    private let horizontal: Plateau?
+    private let sums: BlockSums?
+    private let area: PixelRect
+    private let channels: Int
+    private let operations: RowOperations
+    private let result: PlaneBuffer
+    private let list = RowList<Float>(count: 4)
+
+    init(
+        _ means: FloatColumnMeans, _ horizontal: Plateau?, _ area: PixelRect, channels: Int, _ operations: RowOperations
+    ) {
+        (self.means, self.horizontal, self.area) = (means, horizontal, area)
+        (self.channels, self.operations) = (channels, operations)
+        sums = horizontal.map { BlockSums(means.columns, length: $0.length) }
+        result = PlaneBuffer(area.columns, channels: channels)
+    }
+
+    func row(_ y: Int) -> PlaneRow {
+        let row = means.row(y)
+        guard let horizontal, let sums else { return row }
+        for plane in 0..<channels {
+            let values = Row(row.plane(plane))
+            horizontal.combine(
+                sums.windows(of: values, outputs: area.columns), count: area.width, into: result.plane(plane), list,
+                operations
+            ) { values + (horizontal.reach + $0) }
+        }
+        return result.row(y, operations)
     }
 }
 
@@ -156,24 +195,33 @@ final class FloatColumnMeans {
     /// - Parameters:
     ///   - output: the rectangle that is computed; its columns are the only ones that are read.
     ///   - plateau: nil returns the rows of the source.
-    init(_ reader: PixelReader, _ output: PixelRect, _ plateau: Plateau?, _ operations: RowOperations) {
+    ///   - isExact: see ``RowRing``.
+    init(
+        _ source: FloatSource, _ output: PixelRect, _ plateau: Plateau?, channels: Int, isExact: Bool,
+        _ operations: RowOperations
+    ) {
         let reach = plateau?.reach ?? 0
         let rows = output.y - reach..<output.bottom + reach
         func makeRing(_ capacity: Int) -> RowRing<Float> {
             RowRing(
-                columns: output.columns, rows: rows, channels: 1, planes: reader.layout.channels, capacity: capacity,
-                margin: 0)
+                columns: output.columns, rows: rows, channels: 1, planes: channels, capacity: capacity, margin: 0,
+                isExact: isExact)
         }
         self.plateau = plateau
         self.operations = operations
         self.output = output
-        source = FloatSource(reader, columns: output.columns, operations)
+        self.source = source
         ring = makeRing(2 * reach + 1)
         tails = makeRing(plateau.map { $0.length + 1 } ?? 1)
         heads = makeRing(1)
         result = makeRing(1)
         last = output.y - (plateau?.side ?? 0)
     }
+
+    /// The number of rows in all rings that hold no more than they need.
+    static func rows(of plateau: Plateau?) -> Int { plateau.map { 2 * $0.reach + $0.length + 4 } ?? 3 }
+
+    var columns: Range<Int> { output.columns }
 
     /// A row, from the first column on. Rows must be requested in order.
     func row(_ y: Int) -> PlaneRow {

@@ -5,7 +5,7 @@ import Geometry
 struct FloatPyramid: WorkingKernel {
     private let horizontal: AxisDesign<Float>
     private let vertical: AxisDesign<Float>
-    private let operations: RowOperations
+    let operations: RowOperations
     let halo: Halo
 
     init(horizontal: AxisDesign<Float>, vertical: AxisDesign<Float>, _ operations: RowOperations) {
@@ -43,14 +43,26 @@ struct FloatPyramid: WorkingKernel {
         return floats + (width + 2 * horizontal.reach) * channels * MemoryLayout<Double>.stride
     }
 
+    /// The most rows that are read before an output row needs them: those for a batch at the lowest rate.
+    var rowsAhead: Int { FloatPyramidRun.batch << vertical.prefilters.count }
+
     /// - Parameter source: creates the source for some columns.
     func run(
         _ columns: AxisTable, _ rows: AxisTable, _ layout: PixelLayout, area: PixelRect,
         source: (Range<Int>) -> FloatSource
     ) -> FloatPyramidRun {
+        run(columns, rows, planes: layout.channels, area: area, source: source)
+    }
+
+    /// - Parameters:
+    ///   - planes: the number of planes that the source fills.
+    ///   - source: creates the source for some columns.
+    func run(
+        _ columns: AxisTable, _ rows: AxisTable, planes: Int, area: PixelRect, source: (Range<Int>) -> FloatSource
+    ) -> FloatPyramidRun {
         FloatPyramidRun(
-            columns, rows, channels: layout.channels, area: area, horizontal: horizontal, vertical: vertical,
-            operations, source: source)
+            columns, rows, channels: planes, area: area, horizontal: horizontal, vertical: vertical, operations,
+            source: source)
     }
 }
 

@@ -18,11 +18,16 @@ final class FloatSource {
     private let columns: AxisTable
     private let operations: RowOperations
     private let run: (coordinates: Range<Int>, shift: Int)
+    /// What every pixel is multiplied by; nil for 1. The weights themselves are one more plane.
+    private let weights: StrengthWeights?
     private var row: [Double] = []
 
     /// - Parameter columns: the columns that will be read.
-    init(_ reader: PixelReader, columns: Range<Int>, _ operations: RowOperations) {
+    init(
+        _ reader: PixelReader, columns: Range<Int>, weights: StrengthWeights? = nil, _ operations: RowOperations
+    ) {
         self.operations = operations
+        self.weights = weights
         rows = .present(reader, core: reader.source.rows.core)
         self.columns = reader.source.columns
         run = self.columns.longestRun(in: columns)
@@ -33,6 +38,7 @@ final class FloatSource {
     /// - Parameter table: the table of the bands' columns.
     init(_ bands: ArrivingBands, _ table: AxisTable, columns: Range<Int>, _ operations: RowOperations) {
         self.operations = operations
+        weights = nil
         rows = .arriving(bands)
         self.columns = table
         run = table.longestRun(in: columns)
@@ -59,11 +65,12 @@ final class FloatSource {
         } else {
             readOneByOne(columns, place, into: ring, y)
         }
+        weights?.apply(to: ring, y)
         ring.pad(y)
     }
 
     private func readOneByOne(_ wanted: Range<Int>, _ place: Place?, into ring: RowRing<Float>, _ y: Int) {
-        let channels = ring.planes
+        let channels = weights == nil ? ring.planes : ring.planes - 1
         // Values beyond the table are never used: a ring is read in whole pairs of columns.
         let columns = wanted.clamped(to: self.columns.range)
         guard !columns.isEmpty else { return }

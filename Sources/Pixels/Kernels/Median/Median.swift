@@ -6,7 +6,7 @@ public import Raster
 ///
 /// With alpha it is the median of premultiplied colours and of alpha. A colour that exceeds its alpha is stored as full
 /// intensity. NaN counts as larger than every number.
-public struct Median: Blur, LevelChoosing {
+public struct Median: Blur, RunningBlur, LevelChoosing {
     private let radius: Int
     public let halo: Halo
     package var level = CPULevel.current
@@ -43,23 +43,29 @@ public struct Median: Blur, LevelChoosing {
             if radius <= Self.networkRadius {
                 NetworkMedian(bytes, radius: radius, writer).render()
             } else {
-                let strips = HistogramMedian.strips(
-                    of: writer.rect.columns, channels: writer.layout.channels, radius: radius)
-                for strip in strips { HistogramMedian(bytes, strip, radius: radius, writer).render() }
+                HistogramMedian.strips(radius: radius).render(bytes, to: writer)
             }
         }
+    }
+
+    /// There is one for 8-bit samples without alpha and for squares that need histograms: with alpha, the method depends on whether all
+    /// pixels are opaque.
+    package func runningForm(of output: RunningOutput) -> RunningForm? {
+        guard output.isBytes, !output.layout.hasAlpha, radius > Self.networkRadius else { return nil }
+        return HistogramMedian.strips(radius: radius).runningForm(
+            of: output, .of(level), bytesOfValue: HistogramMedian.bytesOfValue)
     }
 }
 
 /// Medians of larger squares of opaque 8-bit pixels. The cost does not grow with the radius: every column of a strip has a
 /// histogram, and all histograms slide down together.
-final class HistogramMedian {
+final class HistogramMedian: ByteStrip {
     private let radius: Int
     private let strip: Range<Int>
     private let columns: Range<Int>
     private let channels: Int
     private let source: ByteSource
-    private let target: RowWriter<UInt8>
+    private let output: ByteOutput
     private let histograms: RowBuffer<UInt8>
     private let steps = RowBuffer<UInt8>(count: 256)
     private let scratch = RowBuffer<UInt64>(count: 96)
@@ -68,32 +74,38 @@ final class HistogramMedian {
 
     /// The largest size of a strip's histograms in bytes: half of a second-level cache.
     private static let bytes = 1 << 20
-    private static let bytesOfColumn = 272
+    static let bytesOfValue = 272
 
-    /// Divides columns so that their histograms stay in the cache. The division does not affect any pixel.
-    static func strips(of columns: Range<Int>, channels: Int, radius: Int) -> [Range<Int>] {
-        let width = max(bytes / (bytesOfColumn * channels) - 2 * radius, 2 * radius)
-        return columns.pieces(of: width)
+    /// Strips of columns whose histograms stay in the cache.
+    static func strips(radius: Int) -> ByteStrips {
+        ByteStrips(reach: (radius, radius), rereadRows: 2 * radius + 1) { columns, channels in
+            columns.pieces(of: max(bytes / (bytesOfValue * channels) - 2 * radius, 2 * radius))
+        } make: {
+            HistogramMedian($0, $1, radius: radius, $2)
+        }
     }
 
-    init(_ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: RowWriter<UInt8>) {
+    init(_ source: ByteSource, _ strip: Range<Int>, radius: Int, _ output: ByteOutput) {
         self.radius = radius
         self.strip = strip
         self.source = source
-        self.target = target
+        self.output = output
         columns = strip.lowerBound - radius..<strip.upperBound + radius
-        channels = target.layout.channels
+        channels = output.layout.channels
         let count = columns.count * channels
-        histograms = RowBuffer(count: count * Self.bytesOfColumn)
+        histograms = RowBuffer(count: count * Self.bytesOfValue)
         entering = RowBuffer(count: count)
         leaving = RowBuffer(count: count)
         for step in 0..<256 { steps[step] = step & 15 >= step >> 4 ? 1 : 0 }
     }
 
-    func render() {
+    /// Rows are read in place.
+    func makeRows(through y: Int) {}
+
+    func render(_ rows: Range<Int>, to target: RowWriter<UInt8>) {
         let count = columns.count * channels
-        for y in target.rect.rows {
-            if y == target.rect.y {
+        for y in rows {
+            if y == output.rect.y {
                 for row in y - radius...y + radius {
                     target.operations.addToHistograms(
                         samples(row, entering), steps: Row(steps.start), count: count, histograms: histograms.start)

@@ -107,6 +107,16 @@ struct MutableRow<Value: BitwiseCopyable> {
     }
 }
 
+extension MutableRow {
+    /// The same memory as bytes.
+    var bytes: MutableRow<UInt8> {
+        let size = MemoryLayout<Value>.stride
+        return MutableRow<UInt8>(
+            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: UInt8.self), before: before * size,
+            count: count * size)
+    }
+}
+
 /// The rows that running sums along columns need: the row that enters a window, the one that leaves it, and those outside.
 struct SlidingRows<Value: BitwiseCopyable> {
     let entering: Row<Value>

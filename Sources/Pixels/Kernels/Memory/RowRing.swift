@@ -13,7 +13,9 @@ final class RowRing<Sample: BitwiseCopyable> {
     var next: Int
 
     private let memory: RowBuffer<Sample>
-    private let mask: Int
+    /// The number of rows less one, if it is a power of two.
+    private let mask: Int?
+    private let held: Int
     private let margin: Int
     private let origin: Int
     private let stride: Int
@@ -23,17 +25,23 @@ final class RowRing<Sample: BitwiseCopyable> {
 
     /// - Parameters:
     ///   - capacity: the smallest number of rows that are kept at once.
+    ///   - isExact: whether no more than these are kept. Otherwise their number is a power of two, so that rows are found without a division.
     ///   - margin: the number of pixels on both sides, which ``pad(_:)`` fills.
-    init(columns: Range<Int>, rows: Range<Int>, channels: Int, planes: Int = 1, capacity: Int, margin: Int) {
+    init(
+        columns: Range<Int>, rows: Range<Int>, channels: Int, planes: Int = 1, capacity: Int, margin: Int,
+        isExact: Bool = false
+    ) {
         self.columns = columns
         self.rows = rows
         self.channels = channels
         self.planes = planes
         self.margin = margin
         next = rows.lowerBound
-        var held = 1
-        while held < min(capacity, rows.count) { held *= 2 }
-        mask = held - 1
+        let needed = max(1, min(capacity, rows.count))
+        var power = 1
+        while power < needed { power *= 2 }
+        held = isExact ? needed : power
+        mask = held == power ? power - 1 : nil
         // Pixel 0 is aligned to a cache line, and rows of words are an odd number of lines apart, so that the rows of a window
         // do not compete for the same cache sets.
         origin = (margin * channels + 64 + 31) & ~31
@@ -52,7 +60,8 @@ final class RowRing<Sample: BitwiseCopyable> {
 
     /// The same without bounds checks, for a row that is neither above the first nor below the last.
     @inline(__always) func rowInside(_ y: Int) -> MutableRow<Sample> {
-        memory.start.moved(unchecked: origin &+ ((y &- rows.lowerBound) & mask) &* stride)
+        let index = y &- rows.lowerBound
+        return memory.start.moved(unchecked: origin &+ (mask.map { index & $0 } ?? index % held) &* stride)
     }
 
     /// The pixel at a column in the row or its margin.

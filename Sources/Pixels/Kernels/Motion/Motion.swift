@@ -4,7 +4,7 @@ public import Geometry
 public import Raster
 
 /// A blur along a straight line; see ``MotionTaps``.
-public struct Motion: Blur, LevelChoosing {
+public struct Motion: Blur, RunningBlur, LevelChoosing {
     private let taps: SymmetricPairs
     private let plateau: Plateau?
     /// For 8-bit samples and a line that is not parallel to an axis; nil if its few taps are summed directly.
@@ -39,20 +39,25 @@ public struct Motion: Blur, LevelChoosing {
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         let operations = RowOperations.of(level)
-        guard case .u8 = source.raster, light == .encoded else {
+        guard case .u8 = source.raster, light == .encoded, let bytes = byteKernel(for: destination.layout) else {
             return renderFloats(source, light, mask, operations, into: &destination)
         }
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes.strips.render($0, to: $1) }
+    }
+
+    /// There is one for 8-bit samples, unless no row is read twice.
+    package func runningForm(of output: RunningOutput) -> RunningForm? {
+        guard output.isBytes, taps.reachY > 0, let kernel = byteKernel(for: output.layout) else { return nil }
+        return kernel.strips.runningForm(of: output, .of(level), bytesOfValue: kernel.bytesOfValue)
+    }
+
+    /// The kernel for 8-bit samples, and its memory for each value of a row. Nil if there is none.
+    private func byteKernel(for layout: PixelLayout) -> (strips: ByteStrips, bytesOfValue: Int)? {
+        let rows = FixedStrip.bytesOfValue(reachY: taps.reachY)
         // Few taps are summed directly as fast as with running sums.
-        if let plateau, plateau.reach > Self.fewTaps {
-            let kernel = FixedBox(taps, plateau)
-            source.renderBytes(within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
-        } else if let line {
-            source.renderBytes(within: mask, on: level, into: &destination) { line.render($0, to: $1) }
-        } else if let kernel = FixedSparse(taps, hasAlpha: destination.layout.hasAlpha) {
-            source.renderBytes(within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
-        } else {
-            renderFloats(source, light, mask, operations, into: &destination)
-        }
+        if let plateau, plateau.reach > Self.fewTaps { return (FixedBox(taps, plateau).strips, rows + 4) }
+        if let line { return (line.strips, line.bytesOfValue) }
+        return FixedSparse(taps, hasAlpha: layout.hasAlpha).map { ($0.strips, rows) }
     }
 
     private static let fewTaps = 12

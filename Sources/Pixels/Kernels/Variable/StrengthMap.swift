@@ -24,21 +24,32 @@ package enum StrengthMap: Hashable, Sendable {
     }
 }
 
+extension StrengthMap {
+    /// A lower bound of the strengths in the rectangle; see ``most(in:extent:)``.
+    func least(in rect: PixelRect, extent: PixelRect) -> Int {
+        guard !rect.isEmpty else { return 0 }
+        switch self {
+        case .picture(let picture): return picture.least(in: rect, extent: extent)
+        case .gradient(let gradient): return Int(gradient.least(in: rect))
+        }
+    }
+}
+
 /// The strengths of some columns, row by row.
 struct StrengthRows {
     private let map: StrengthMap
-    private let columns: Range<Int>
+    private let columns: [Int]
     private let extent: PixelRect
     /// For a picture: the position of each column between two columns of the picture.
     private let positions: [StrengthPosition]
 
-    init(_ map: StrengthMap, columns: Range<Int>, extent: PixelRect) {
-        (self.map, self.columns, self.extent) = (map, columns, extent)
+    init(_ map: StrengthMap, columns: some Sequence<Int>, extent: PixelRect) {
+        (self.map, self.columns, self.extent) = (map, Array(columns), extent)
         guard case .picture(let picture) = map else {
             positions = []
             return
         }
-        positions = columns.map { StrengthPosition($0, extent.columns, in: picture.width) }
+        positions = self.columns.map { StrengthPosition($0, extent.columns, in: picture.width) }
     }
 
     /// - Parameter row: a buffer for one value for each column.
@@ -93,6 +104,17 @@ private struct StrengthPosition {
 
 extension GrayPicture {
     fileprivate func most(in rect: PixelRect, extent: PixelRect) -> Int {
+        Int(reduce(rect, extent, from: 0) { max($0, $1) })
+    }
+
+    fileprivate func least(in rect: PixelRect, extent: PixelRect) -> Int {
+        Int(reduce(rect, extent, from: .max) { min($0, $1) })
+    }
+
+    /// Combines the samples from which the strengths of a rectangle are interpolated.
+    @inline(__always) private func reduce(
+        _ rect: PixelRect, _ extent: PixelRect, from start: UInt16, _ combine: (UInt16, UInt16) -> UInt16
+    ) -> UInt16 {
         let columns =
             StrengthPosition(rect.x, extent.columns, in: width)
             .low...StrengthPosition(rect.right - 1, extent.columns, in: width).high
@@ -100,12 +122,12 @@ extension GrayPicture {
             StrengthPosition(rect.y, extent.rows, in: height)
             .low...StrengthPosition(rect.bottom - 1, extent.rows, in: height).high
         let samples = self.samples.span
-        var most: UInt16 = 0
+        var result = start
         for y in rows {
             let row = samples.extracting(y * width..<(y + 1) * width)
-            for x in columns { most = max(most, row[unchecked: x]) }
+            for x in columns { result = combine(result, row[unchecked: x]) }
         }
-        return Int(most)
+        return result
     }
 }
 
@@ -142,14 +164,29 @@ package struct StrengthGradient: Hashable, Sendable {
     /// The strength at a pixel's middle, rounded to multiples of 1/65535.
     func strength(x: Int, y: Int) -> UInt16 {
         let (dx, dy) = (Double(x) + 0.5 - centerX, Double(y) + 0.5 - centerY)
-        let distance =
-            switch shape {
-            case .tilt: (dx * directionX + dy * directionY).magnitude
-            case .linear: dx * directionX + dy * directionY
-            case .radial: (dx * dx + dy * dy).squareRoot()
-            }
+        return switch shape {
+        case .tilt: strength(at: (dx * directionX + dy * directionY).magnitude)
+        case .linear: strength(at: dx * directionX + dy * directionY)
+        case .radial: strength(at: (dx * dx + dy * dy).squareRoot())
+        }
+    }
+
+    private func strength(at distance: Double) -> UInt16 {
         guard distance > sharp else { return 0 }
         guard distance - sharp < falloff else { return 65535 }
         return UInt16((distance - sharp) / falloff * 65535 + 0.5)
+    }
+
+    /// The least strength of a rectangle that is not empty.
+    func least(in rect: PixelRect) -> UInt16 {
+        let (left, right) = (Double(rect.x) + 0.5 - centerX, Double(rect.right) - 0.5 - centerX)
+        let (top, bottom) = (Double(rect.y) + 0.5 - centerY, Double(rect.bottom) - 0.5 - centerY)
+        if shape == .radial {
+            let (dx, dy) = (max(left, -right, 0), max(top, -bottom, 0))
+            return strength(at: (dx * dx + dy * dy).squareRoot())
+        }
+        let corners = [left, right].flatMap { dx in [top, bottom].map { dx * directionX + $0 * directionY } }
+        let (low, high) = (corners.min() ?? 0, corners.max() ?? 0)
+        return strength(at: shape == .linear ? low : max(low, -high, 0))
     }
 }

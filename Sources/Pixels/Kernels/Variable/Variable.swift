@@ -4,8 +4,13 @@ package import Geometry
 package import Raster
 import Synchronization
 
-/// A Gaussian whose standard deviation changes from pixel to pixel: out(p) = Σ G(σ(p))(q − p)·in(q), where σ(p) is the
-/// radius times the strength at p.
+/// A Gaussian whose standard deviation changes from pixel to pixel: σ(p) is the radius times the strength at p.
+///
+/// Pixels that are hardly blurred themselves do not spread into the blur around them:
+/// out(p) = Σ G(σ(p))(q − p)·w(q)·in(q) / Σ G(σ(p))(q − p)·w(q). The weight w(q) depends on σ(q)/σ(p). It is 1 from a half on,
+/// and 0 up to an eighth. So where strengths change slowly, all weights are 1, and this is a plain Gaussian.
+///
+/// If the sum of weights is less than 1/256, the pixel itself stands for what is missing.
 package struct Variable: Sendable, LevelChoosing {
     private let radius: Double
     private let map: StrengthMap
@@ -35,16 +40,17 @@ package struct Variable: Sendable, LevelChoosing {
     /// - Parameters:
     ///   - source: a source whose tables cover the destination, and the halo around the part that the mask may cover.
     ///   - extent: the rectangle over which strengths are spread.
+    ///   - places: where the strengths of the source's pixels are found.
     package func render(
-        _ source: KernelSource, extent: PixelRect, light: Light, within mask: Mask? = nil,
+        _ source: KernelSource, extent: PixelRect, places: StrengthPlaces, light: Light, within mask: Mask? = nil,
         into destination: inout AnyRaster
     ) {
         let area = mask.map { $0.bounds(in: destination.rect) } ?? destination.rect
         source.checkCoverage(of: destination, halo: halo(around: area, in: extent), within: mask)
         let isFixed = source.raster.format == .u8 && light == .encoded
         let stack = VariableStack(
-            levels: .of(radius: radius, points: isFixed ? 4 : 6), map: map, extent: extent, isFixed: isFixed,
-            operations: .of(level))
+            levels: .of(radius: radius, points: isFixed ? 4 : 6), map: map, extent: extent, places: places,
+            isFixed: isFixed, operations: .of(level))
         stack.render(source, light: light, within: mask, into: &destination)
     }
 }
@@ -59,11 +65,13 @@ package struct Variable: Sendable, LevelChoosing {
 /// sampled Gaussian is no smooth function of σ, it is in q = exp(−1/2σ²), because the weights are powers of q. The largest
 /// error for any picture is 0.19 of 255 with four neighbours, and 12 of 65535 with six (2 for gratings, 4 for noise);
 /// docs/explanation/gaussian.md derives it.
+/// Beside borders of the map, where nodes weigh the same pixel differently, it is about 0.5 of 255.
 ///
 /// None of this depends on a picture or a tile.
 final class VariableLevels: Sendable {
     /// The nodes in pixels, in rising order. The first one stands for no blur.
     let sigmas: [Double]
+    private let radius: Double
     /// For each strength, the lowest node of its polynomial.
     private let first: [UInt8]
     /// The weights: `points` for each strength.
@@ -93,6 +101,7 @@ final class VariableLevels: Sendable {
     ///   - points: the number of neighbours of a polynomial: 4 or 6.
     private init(radius: Double, points: Int) {
         let sigmas = Self.nodes(radius)
+        self.radius = radius
         let count = min(points, sigmas.count)
         var first = [UInt8](repeating: 0, count: Self.full + 1)
         var weights = [Float](repeating: 0, count: count * (Self.full + 1))
@@ -177,10 +186,31 @@ extension VariableLevels {
 
     /// The reach around a pixel up to a strength, for all designs.
     func reach(upTo strength: Int) -> Int {
-        sigmas.indices.filter { supports[$0].lowerBound <= strength && supports[$0].upperBound > 0 }.map { node in
-            let designs = designs(node)
-            return max(designs.floating.reach, designs.fixedPoint?.reach ?? 0)
-        }.max() ?? 0
+        sigmas.indices.filter { supports[$0].lowerBound <= strength && supports[$0].upperBound > 0 }
+            .map { reach(of: $0) }.max() ?? 0
+    }
+
+    /// The reach of a node, for all designs.
+    func reach(of node: Int) -> Int {
+        let designs = designs(node)
+        return max(designs.floating.reach, designs.fixedPoint?.reach ?? 0)
+    }
+
+    /// The least strength whose pixels have the full weight in a node's Gaussian.
+    func fullWeight(_ node: Int) -> Int { Int((sigmas[node] / radius / 2 * Double(Self.full)).rounded(.up)) }
+
+    /// Writes the weight of the pixels of each strength in a node's Gaussian.
+    ///
+    /// The weight rises from 0 to 1 with two continuous derivatives, because the polynomials go through different nodes, which
+    /// weigh the same pixel differently.
+    func fillPixelWeights(_ table: MutableRow<Float>, node: Int) {
+        let full = min(fullWeight(node), Self.full + 1)
+        for strength in 0..<full {
+            let ratio = radius * (Double(strength) / Double(Self.full)) / sigmas[node]
+            let t = min(1, max(0, (ratio - 0.125) / 0.375))
+            table[strength] = Float(t * t * t * (10 + t * (6 * t - 15)))
+        }
+        (table + full).update(repeating: 1, count: Self.full + 1 - full)
     }
 
     /// Writes a node's weight for each strength of a range into a table of all strengths.

@@ -8,7 +8,7 @@ package import Raster
 /// The matrix maps (x, y, 1) of the output to (u·w, v·w, w) of the input; pixel centres lie at halves.
 package struct Projection: Hashable, Sendable {
     /// Row by row.
-    private let matrix: [Double]
+    let matrix: [Double]
 
     private init(_ matrix: [Double]) { self.matrix = matrix }
 
@@ -65,33 +65,22 @@ package struct Projection: Hashable, Sendable {
     /// The largest ratio of two depths.
     private static let strongest = 64.0
 
-    /// Whether all pixels have the same size.
-    var isAffine: Bool { matrix[6] == 0 && matrix[7] == 0 }
-
+    /// The input place of an output place.
     @inline(__always) package func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
         let w = matrix[6] * x + matrix[7] * y + matrix[8]
         return (
             (matrix[0] * x + matrix[1] * y + matrix[2]) / w, (matrix[3] * x + matrix[4] * y + matrix[5]) / w
         )
     }
-
-    /// How many input pixels lie along an output pixel at most, at the pixel's centre.
-    func scale(_ x: Double, _ y: Double) -> Double {
-        let (middle, right, down) = (place(x, y), place(x + 0.5, y), place(x, y + 0.5))
-        func length(_ other: (x: Double, y: Double)) -> Double {
-            let (dx, dy) = (2 * (other.x - middle.x), 2 * (other.y - middle.y))
-            return (dx * dx + dy * dy).squareRoot()
-        }
-        return max(length(right), length(down))
-    }
 }
 
 /// Draws a picture through a projection.
 ///
-/// Each output pixel is an interpolation of the input pixels around its place, with premultiplied colours. Where a pixel covers more
-/// than one of the input, it is the mean of n × n such interpolations, where n is that number, rounded up, up to 8. Everything is
-/// computed in double precision, in a fixed order.
-package struct Warp: Sendable {
+/// Each output pixel is an interpolation of the input pixels around its place, with premultiplied colours. Where more than 1¼ pixels of
+/// the input lie along it, it is the mean of n × n such interpolations, where n is that number less ¼, rounded up, up to 8. Places
+/// are computed in double precision. Colours are computed in single precision, in a fixed order, and those of 8-bit pictures in
+/// fixed point (``ByteWarp``).
+package struct Warp: Hashable, Sendable, LevelChoosing {
     package enum Kernel: String, Hashable, Sendable, CaseIterable {
         /// The Catmull-Rom cubic: 4 × 4 pixels.
         case catmullRom = "catmull-rom"
@@ -100,33 +89,34 @@ package struct Warp: Sendable {
 
         /// The pixels on each side of a place.
         var reach: Int { self == .catmullRom ? 2 : 3 }
-
-        var weights: WarpWeights { self == .catmullRom ? .catmullRom : .lanczos3 }
     }
 
-    private let projection: Projection
-    private let kernel: Kernel
-    private let weights: WarpWeights
-    private static let mostSamples = 8
+    let projection: Projection
+    let kernel: Kernel
+    /// The input, if nothing is visible beyond it.
+    private let input: PixelRect?
+    package var level = CPULevel.current
+    static let mostSamples = 8
     /// The most input pixels that are read at once, unless a single output pixel needs more.
     private static let mostPixels = 1 << 20
 
-    package init(_ projection: Projection, _ kernel: Kernel) {
-        (self.projection, self.kernel) = (projection, kernel)
-        weights = kernel.weights
+    /// - Parameter input: the input, if the source is transparent around it. Where no pixel of it is near, the output is transparent.
+    ///   Nil if its border is repeated.
+    package init(_ projection: Projection, _ kernel: Kernel, within input: PixelRect? = nil) {
+        (self.projection, self.kernel, self.input) = (projection, kernel, input)
     }
 
     /// The input pixels that an output rectangle needs; some may lie outside the input.
     ///
     /// - Parameter output: in coordinates where the whole output begins at (0, 0).
     package func needed(for output: PixelRect) -> PixelRect {
-        guard !output.isEmpty else { return output }
+        guard !output.isEmpty else { return PixelRect(x: input?.x ?? 0, y: input?.y ?? 0, width: 0, height: 0) }
         // The border of a block may be rounded to the other side of a pixel's border than the same border of the whole.
-        return area(of: output).expanded(by: Halo(horizontal: 1, vertical: 1))
+        return visible(bounds(of: output).expanded(by: Halo(horizontal: 1, vertical: 1)))
     }
 
-    /// The input pixels that are read for an output rectangle.
-    private func area(of output: PixelRect) -> PixelRect {
+    /// The input pixels around an output rectangle.
+    private func bounds(of output: PixelRect) -> PixelRect {
         let corners = [
             (output.x, output.y), (output.right, output.y), (output.x, output.bottom), (output.right, output.bottom),
         ].map { projection.place(Double($0.0), Double($0.1)) }
@@ -138,147 +128,137 @@ package struct Warp: Sendable {
         return PixelRect(columns: range(corners.map(\.x)), rows: range(corners.map(\.y)))
     }
 
-    /// The side of a block of the output, in pixels. Each block reads its own part of the input.
-    private static let block = 64
+    /// The part of a rectangle where pixels can be seen.
+    private func visible(_ rect: PixelRect) -> PixelRect {
+        guard let input else { return rect }
+        let seen = 2 * kernel.reach - 1
+        let part = rect.intersection(input.expanded(by: Halo(horizontal: seen, vertical: seen)))
+        return part.isEmpty ? PixelRect(x: input.x, y: input.y, width: 0, height: 0) : part
+    }
+
+    /// A part of the output, and the part of the input that it shows.
+    struct Block {
+        let rect: PixelRect
+        let area: PixelRect
+        /// Whether places of the block may lie outside of the area.
+        let isCut: Bool
+    }
+
+    /// Divides an output rectangle into blocks of a width and a height.
+    func blocks(of rect: PixelRect, _ size: (width: Int, height: Int)) -> [Block] {
+        var blocks: [Block] = []
+        for rows in rect.rows.pieces(of: size.height) {
+            for columns in rect.columns.pieces(of: size.width) {
+                append(PixelRect(columns: columns, rows: rows), to: &blocks)
+            }
+        }
+        return blocks
+    }
+
+    private func append(_ rect: PixelRect, to blocks: inout [Block]) {
+        let bounds = bounds(of: rect)
+        let area = visible(bounds)
+        guard area.area > Self.mostPixels, rect.area > 1 else {
+            return blocks.append(Block(rect: rect, area: area, isCut: area != bounds))
+        }
+        // Near the horizon a block may show much of the picture.
+        let isWide = rect.width >= rect.height
+        let half = isWide ? rect.x + rect.width / 2 : rect.y + rect.height / 2
+        for part in [
+            isWide
+                ? PixelRect(columns: rect.x..<half, rows: rect.rows)
+                : PixelRect(columns: rect.columns, rows: rect.y..<half),
+            isWide
+                ? PixelRect(columns: half..<rect.right, rows: rect.rows)
+                : PixelRect(columns: rect.columns, rows: half..<rect.bottom),
+        ] { append(part, to: &blocks) }
+    }
 
     /// Writes every pixel of `destination`, in coordinates where the whole output begins at (0, 0).
     ///
-    /// - Precondition: the source's tables cover what is needed, with the input's border repeated around it.
+    /// - Precondition: the source's tables cover what is needed. The destination has an alpha if nothing is visible beyond the input.
     package func render(_ source: KernelSource, into destination: inout AnyRaster) {
-        let rect = destination.rect
+        if case .u8 = source.raster { return renderBytes(source, into: &destination) }
         let reader = PixelReader(source, layout: destination.layout, light: .encoded)
+        let blocks = blocks(of: destination.rect, (width: 192, height: 64))
         var sink = PixelWriter(destination.take(), light: .encoded)
-        for top in stride(from: rect.y, to: rect.bottom, by: Self.block) {
-            for left in stride(from: rect.x, to: rect.right, by: Self.block) {
-                let block = PixelRect(
-                    columns: left..<min(left + Self.block, rect.right), rows: top..<min(top + Self.block, rect.bottom))
-                render(block, reader, to: &sink)
-            }
-        }
+        var pixels = RowBuffer<Float>(count: 0)
+        let pass = WarpPass(reader, .of(level))
+        for block in blocks { render(block, pass, &pixels, to: &sink) }
         destination = sink.raster
     }
 
-    private func render(_ rect: PixelRect, _ reader: PixelReader, to sink: inout PixelWriter) {
-        let area = area(of: rect)
-        let channels = reader.layout.channels
-        if area.area > Self.mostPixels, rect.area > 1 {
-            // Near the horizon a block may show much of the picture.
-            let isWide = rect.width >= rect.height
-            let half = isWide ? rect.x + rect.width / 2 : rect.y + rect.height / 2
-            for part in [
-                isWide
-                    ? PixelRect(columns: rect.x..<half, rows: rect.rows)
-                    : PixelRect(columns: rect.columns, rows: rect.y..<half),
-                isWide
-                    ? PixelRect(columns: half..<rect.right, rows: rect.rows)
-                    : PixelRect(columns: rect.columns, rows: half..<rect.bottom),
-            ] { render(part, reader, to: &sink) }
-            return
-        }
-        let pixels = Self.read(reader, area)
-        let usual = projection.isAffine ? samples(Double(rect.x) + 0.5, Double(rect.y) + 0.5) : nil
-        var row = [Double](repeating: 0, count: rect.width * channels)
+    private func render(
+        _ block: Block, _ pass: WarpPass, _ pixels: inout RowBuffer<Float>, to sink: inout PixelWriter
+    ) {
+        let (rect, area) = (block.rect, block.area)
+        pass.read(area, into: &pixels)
+        let (values, channels) = (pass.values, pass.channels)
+        let row = RowBuffer<Float>(count: rect.width * values)
+        let rectangle = [area.x, area.y, area.width, area.height]
+        let (table, map) = (kernel == .lanczos3 ? Self.lanczos3 : nil, projection.matrix)
+        let scratch = RowBuffer<Double>(count: 8 * (rect.width + 15))
+        let planes = PlaneBuffer(rect.columns, channels: channels)
         for y in rect.rows {
-            for (index, x) in rect.columns.enumerated() {
-                let samples = usual ?? samples(Double(x) + 0.5, Double(y) + 0.5)
-                var sum = SIMD4<Double>()
-                for j in 0..<samples {
-                    for i in 0..<samples {
-                        sum += value(
-                            projection.place(
-                                Double(x) + (Double(i) + 0.5) / Double(samples),
-                                Double(y) + (Double(j) + 0.5) / Double(samples)), pixels.span, area)
-                    }
-                }
-                let mean = sum / Double(samples * samples)
-                for channel in 0..<channels { row[index * channels + channel] = mean[channel] }
+            pass.operations.warpRow(
+                Row(pixels.start), area: rectangle, values: values, table: table, map: map, x: rect.x, y: y,
+                most: Self.mostSamples, count: rect.width, scratch: scratch.start, out: row.start)
+            if values == 1 {
+                planes.plane(0).update(from: Row(row.start), count: rect.width)
+            } else {
+                pass.operations.splitPixels(
+                    Row(row.start), channels: channels, count: rect.width, planes: planes.plane(0),
+                    planeStride: planes.planeStride)
             }
-            sink.write(row.span, x: rect.x, y: y)
+            sink.write(planes.row(y, pass.operations))
         }
     }
 
-    /// The interpolations along each axis of a pixel.
-    private func samples(_ x: Double, _ y: Double) -> Int {
-        let scale = (projection.scale(x, y) - 1e-6).rounded(.up)
-        return Int(min(max(scale, 1), Double(Self.mostSamples)))
+    /// The weights of six pixels for 1025 places from the third to the fourth, eight numbers for each. Weights between two of the
+    /// places are interpolated, with an error below 2e-6.
+    private static let lanczos3: [Float] = (0...1024).flatMap { step in
+        let weights = (0..<6).map { lanczos(Double(step) / 1024 - Double($0 - 2)) }
+        let sum = weights.reduce(0, +)
+        return weights.map { Float($0 / sum) } + [0, 0]
     }
 
-    /// The interpolation at a place.
-    @inline(__always) private func value(
-        _ place: (x: Double, y: Double), _ pixels: Span<SIMD4<Double>>, _ area: PixelRect
-    ) -> SIMD4<Double> {
-        let taps = 2 * kernel.reach
-        let (x, y) = (place.x - 0.5, place.y - 0.5)
-        let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
-        let left = Int(floorX) - kernel.reach + 1 - area.x
-        let top = Int(floorY) - kernel.reach + 1 - area.y
-        let (columns, rows) = (weights.weights(x - floorX), weights.weights(y - floorY))
-        var sum = SIMD4<Double>()
-        for j in 0..<taps {
-            let start = (top + j) * area.width + left
-            var part = SIMD4<Double>()
-            for i in 0..<taps { part += pixels[start + i] * columns[i] }
-            sum += part * rows[j]
-        }
-        return sum
-    }
-
-    private static func read(_ reader: PixelReader, _ area: PixelRect) -> [SIMD4<Double>] {
-        let channels = reader.layout.channels
-        var pixels = [SIMD4<Double>](repeating: SIMD4(), count: area.area)
-        var row = [Double](repeating: 0, count: area.width * channels)
-        for (index, y) in area.rows.enumerated() {
-            let position = reader.source.rows[y]
-            guard position >= 0 else { continue }
-            var span = row.mutableSpan
-            reader.read(columns: area.columns, atPosition: position, into: &span)
-            for column in 0..<area.width {
-                var pixel = SIMD4<Double>()
-                for channel in 0..<channels { pixel[channel] = row[column * channels + channel] }
-                pixels[index * area.width + column] = pixel
-            }
-        }
-        return pixels
-    }
-}
-
-/// The weights of the pixels around a place between two of them. They have a sum of 1, but for rounding.
-enum WarpWeights: Sendable {
-    case catmullRom
-    /// For 1025 places from one pixel to the next. Weights between two of them are interpolated, with an error below 1e-6.
-    case table([SIMD8<Double>])
-
-    static let lanczos3 = WarpWeights.table(
-        (0...steps).map { step in
-            let fraction = Double(step) / Double(steps)
-            var weights = SIMD8<Double>()
-            for tap in 0..<6 { weights[tap] = lanczos(fraction - Double(tap - 2)) }
-            return weights / weights.sum()
-        })
-
-    private static let steps = 1024
-
-    private static func lanczos(_ distance: Double) -> Double {
+    static func lanczos(_ distance: Double) -> Double {
         guard distance != 0 else { return 1 }
         guard distance.magnitude < 3 else { return 0 }
         let one = DeterministicMath.sinCos(degrees: 180 * distance).sin
         let third = DeterministicMath.sinCos(degrees: 60 * distance).sin
         return 3 * one * third / (Double.pi * Double.pi * distance * distance)
     }
+}
 
-    /// - Parameter t: from 0 to 1, from the last pixel before the place to the first behind it.
-    @inline(__always) func weights(_ t: Double) -> SIMD8<Double> {
-        switch self {
-        case .catmullRom:
-            let (t2, t3) = (t * t, t * t * t)
-            return SIMD8(
-                -0.5 * t3 + t2 - 0.5 * t, 1.5 * t3 - 2.5 * t2 + 1, -1.5 * t3 + 2 * t2 + 0.5 * t, 0.5 * t3 - 0.5 * t2,
-                0, 0, 0, 0)
-        case .table(let table):
-            let position = t * Double(Self.steps)
-            let first = min(Int(position), Self.steps - 1)
-            let points = table.span
-            return points[first] + (position - Double(first)) * (points[first + 1] - points[first])
+/// Reads the pixels of a picture in the form that the loop over a row of a ``Warp`` needs.
+private struct WarpPass {
+    let operations: RowOperations
+    private let reader: PixelReader
+
+    init(_ reader: PixelReader, _ operations: RowOperations) { (self.reader, self.operations) = (reader, operations) }
+
+    var channels: Int { reader.layout.channels }
+    /// The numbers of a pixel.
+    var values: Int { channels == 3 ? 4 : channels }
+
+    /// - Parameter pixels: replaced by a larger one if it has too little room.
+    func read(_ area: PixelRect, into pixels: inout RowBuffer<Float>) {
+        guard !area.isEmpty else { return }
+        let stride = area.width * values
+        if pixels.count < stride * area.height { pixels = RowBuffer(count: stride * area.height) }
+        let source = FloatSource(reader, columns: area.columns, operations)
+        let ring = RowRing<Float>(
+            columns: area.columns, rows: area.rows, channels: 1, planes: channels, capacity: 1, margin: 0)
+        for (index, y) in area.rows.enumerated() {
+            source.read(y, into: ring)
+            let (planes, target) = (Row(ring.plane(0, y: y)), pixels.start + index * stride)
+            if values == 1 {
+                target.update(from: planes, count: stride)
+            } else {
+                operations.joinPlanes(
+                    planes, planeStride: ring.planeStride, channels: channels, count: area.width, out: target)
+            }
         }
     }
 }
@@ -309,5 +289,11 @@ package enum InscribedRect {
     private static func magnitudes(_ degrees: Double) -> (Double, Double) {
         let (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
         return (sin.magnitude, cos.magnitude)
+    }
+}
+
+extension PixelRect {
+    package var center: (x: Double, y: Double) {
+        (Double(x) + Double(width) / 2, Double(y) + Double(height) / 2)
     }
 }

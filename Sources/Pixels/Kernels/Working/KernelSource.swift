@@ -166,6 +166,15 @@ extension KernelSource {
         }
     }
 
+    /// Copies the stored pixels of `area` to neighbouring rows of a raster of its width, which begin at `first`.
+    func copyRows<Sample: PixelSample>(_ area: PixelRect, to first: MutableRow<Sample>) {
+        precondition(raster.format == Sample.format, "a copy keeps the sample format")
+        let count = area.width * raster.layout.channels
+        copyRows(
+            area, to: UnsafeMutableRawPointer(first.pointer(for: area.height * count)),
+            pitch: count * MemoryLayout<Sample>.stride)
+    }
+
     private func copyRows(
         _ area: PixelRect, _ runs: [AxisTable.Run], _ from: UnsafeRawPointer, to start: UnsafeMutableRawPointer,
         pitch: Int

@@ -41,6 +41,7 @@ struct CheckCommand: AsyncParsableCommand {
             let specs = try reporter.jobs(await files.examined(by: farm.worker))
             for spec in specs {
                 _ = try RegionLookup(spec.allFilters, inputs: [], shownFrom: reporter.folder)
+                _ = try OwnPictures(spec.allFilters, shownFrom: reporter.folder)
             }
             for warning in try SharedOutputs.warnings(of: specs, folder: reporter.folder) { reporter.warn(warning) }
             if !json && !quiet {

@@ -127,7 +127,11 @@ struct ConfigCommand: AsyncParsableCommand {
             row(
                 "plugin_pins", settings.pluginPins,
                 settings.pluginPins.value.map { "\($0.file) \($0.sha256.prefix(12))…" }.joined(separator: ", ")),
+            row(
+                "programs", settings.programs,
+                settings.programs.value.map { "\($0.name) \($0.path)" }.joined(separator: ", ")),
             row("worker", settings.worker, settings.worker.value),
+            row("ffmpeg", settings.ffmpeg, settings.ffmpeg.value),
             row("engine", settings.engine, settings.engine.value.rawValue),
             row("on_end", settings.onEnd, targets(settings.onEnd.value)),
             row("on_failure", settings.onFailure, targets(settings.onFailure.value)),

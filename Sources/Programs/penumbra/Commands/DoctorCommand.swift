@@ -154,9 +154,21 @@ struct DoctorCommand: AsyncParsableCommand {
             let sameVersion = catalog.versions["penumbra"] == Version.penumbra
             if !sameVersion { say(false, "penumbra is \(Version.penumbra): reinstall both programs together") }
             say(true, "\(catalog.filters.count) filters, \(catalog.formats.count) formats")
+            for format in catalog.missingFormats {
+                let names = format.extensions.map { ".\($0)" }.joined(separator: ", ")
+                Console.print(
+                    "note  \(names) cannot be written: \(VisibleText.line("\(format.reason); \(format.remedy)"))")
+            }
             for problem in catalog.pluginProblems { say(false, VisibleText.line(problem)) }
             // The config file asks for this, so it is no failure.
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(VisibleText.line(plugin.description))") }
+            for program in catalog.programs {
+                let name = VisibleText.line("program '\(program.name)', \(program.path)")
+                switch program.file {
+                case .usable: say(true, "\(name): manifests may run it")
+                case .unusable(let reason): say(false, "\(name): \(VisibleText.line(reason))")
+                }
+            }
             for line in SandboxText.lines(of: catalog.sandbox, sandbox) { Console.print(line) }
             if let exception = SandboxText.exception(from: catalog.sandbox) { Console.print(exception) }
             if let warning = SandboxText.warning(isRoot: geteuid() == 0) { Console.print(warning) }
@@ -164,7 +176,8 @@ struct DoctorCommand: AsyncParsableCommand {
             if sandbox.value != .off, !readable.isEmpty {
                 Console.print("note  sandbox_read: workers also read \(readable.joined(separator: ", "))")
             }
-            return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
+            let hasPrograms = catalog.programs.allSatisfy { if case .usable = $0.file { true } else { false } }
+            return sameVersion && catalog.pluginProblems.isEmpty && hasPrograms ? .done : .unavailable
         } catch {
             say(false, (error as? FarmError)?.message ?? "\(error)")
             return .unavailable

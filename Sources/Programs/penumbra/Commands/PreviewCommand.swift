@@ -60,6 +60,15 @@ struct PreviewCommand: AsyncParsableCommand {
     @Option(help: "Shows the picture before the filters too: split, side or blink.")
     var compare: PreviewTask.Comparison?
 
+    @Flag(help: "Writes the values above the panels, so that a saved preview shows them.")
+    var labels = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The font of the labels. Default: that of the job's first 'text', or DejaVu Sans.", valueName: "file"),
+        completion: .file())
+    var font: String?
+
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
@@ -116,15 +125,19 @@ struct PreviewCommand: AsyncParsableCommand {
                         ? "--output-number: \(spec.name) has only one output"
                         : "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
             }
-            let (labels, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
+            let (values, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
             let input = try self.input(spec, catalog)
             let regions = try RegionLookup(
                 specs.reduce(spec.allFilters) { $0 + $1.allFilters },
                 inputs: try inputs(of: spec, with: input, catalog),
                 shownFrom: currentFolder())
+            let pictures = try OwnPictures(
+                specs.reduce(spec.allFilters) { $0 + $1.allFilters }, shownFrom: currentFolder())
+            let naming = OutputNaming(spec, date: UTCTime(secondsSince1970: time(nil)).day)
             func chain(_ filters: [FilterInvocation]) throws -> [FilterInvocation] {
                 do throws(FrameFailure) {
-                    return try regions.resolved(filters, for: input)
+                    let own = try pictures.resolved(try regions.resolved(filters, for: input), for: input)
+                    return naming.filling(own, for: input, index: 1, page: 0)
                 } catch {
                     throw FarmError(.someFailed, error.message)
                 }
@@ -132,18 +145,21 @@ struct PreviewCommand: AsyncParsableCommand {
             let outputs = try spec.outputs.indices.map { try outputSpec(spec, $0, input, catalog, chain) }
             let target = output.map(PreviewTarget.init)
             let display = try output == nil ? PreviewDisplay() : nil
-            let path = try target?.temporaryPath(showing: input, of: spec, catalog) ?? display?.path ?? ""
+            let own = outputs.flatMap(\.chain).picturePaths
+            let path = try target?.temporaryPath(showing: input, reading: own, of: spec, catalog) ?? display?.path ?? ""
             let book = PreviewRegistry(state: farm.settings.stateFolder.value)
             if !force { try target?.refuseForeign(book) }
             defer { if target != nil { unlink(path) } }
             // If one value of the sweep needs sRGB, such as a tint, all panels are in sRGB.
             let color = specs.contains { $0.color == .srgb } ? .srgb : spec.color
             let task = PreviewTask(
-                input: InputSpec(path: input.path, bytes: input.bytes, maxPixels: spec.maxPixels, color: color),
+                input: InputSpec(
+                    path: input.path, bytes: input.bytes, maxPixels: spec.maxPixels, color: color, dpi: spec.dpi),
                 chains: try specs.map { try chain($0.chain + $0.outputs[outputNumber - 1].shownChain) },
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
-                comparison: compare, fileFormat: named ?? display?.format ?? "png", path: path,
+                comparison: compare, labels: try labels(values, spec), fileFormat: named ?? display?.format ?? "png",
+                path: path,
                 memory: farm.runSettings.frameMemory)
             let receipt = try await rendered(task, farm, signals)
             if let target {
@@ -152,7 +168,7 @@ struct PreviewCommand: AsyncParsableCommand {
                 target.remember(book)
             }
             let isShown = try display?.show() ?? false
-            show(receipt, labels, input.path, isShown ? nil : output ?? path)
+            show(receipt, values, input.path, isShown ? nil : output ?? path)
             return .done
         }
     }
@@ -170,8 +186,8 @@ extension PreviewCommand {
 
     private func fileFormat(_ output: String, _ catalog: Catalog) throws -> String {
         let ext = PathText.split(name: PathText.name(of: output)).ext
-        let writable = catalog.formats.filter { $0.canWrite && !$0.isFolder }
-        guard let format = catalog.format(forExtension: ext), format.canWrite, !format.isFolder else {
+        let writable = catalog.formats.filter { $0.canWrite && !$0.isFolder && !$0.isVideo }
+        guard let format = catalog.format(forExtension: ext), format.canWrite, !format.isFolder, !format.isVideo else {
             let known = writable.flatMap { $0.extensions.prefix(1) }.map { ".\($0)" }.joined(separator: ", ")
             let found =
                 ext.isEmpty
@@ -220,7 +236,9 @@ extension PreviewCommand {
 
     /// The pictures of the job, and the shown one, if it is another.
     private func inputs(of spec: JobSpec, with input: InputFile, _ catalog: Catalog) throws(FarmError) -> [InputFile] {
-        guard spec.allFilters.contains(where: { $0.regionFile != nil }) else { return [] }
+        guard spec.allFilters.contains(where: { $0.regionFile != nil || !$0.pictureTemplates.isEmpty }) else {
+            return []
+        }
         let own: [InputFile]
         do throws(PlanError) {
             own = try JobPlan.pictures(of: spec, catalog: catalog)
@@ -236,7 +254,7 @@ extension PreviewCommand {
             guard FileStamp(of: file) != nil else {
                 throw FarmError(.missingInput, "\(PathText.shown(file.path, from: currentFolder())): no such file")
             }
-            // The job may have found it below a folder, which names of files with regions may contain.
+            // The job may have found it below a folder, which names of files with regions and of masks may contain.
             return try inputs(of: spec, with: file, catalog).first { $0.exactPath == file.exactPath } ?? file
         }
         do {
@@ -312,18 +330,42 @@ extension PreviewCommand {
         }
     }
 
+    /// What the panels show, in their order.
+    private func panels(_ values: [String]) -> [String] {
+        let split = compare == .split ? "before | " : ""
+        return (compare == .side || compare == .blink ? ["before"] : [])
+            + (values.isEmpty ? ["after"] : values).map { split + $0 }
+    }
+
+    /// The font that Debian's fonts-dejavu-core installs.
+    private static let usualFont = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+
+    /// Nil without labels.
+    private func labels(_ values: [String], _ spec: JobSpec) throws -> PreviewTask.Labels? {
+        guard labels || font != nil else { return nil }
+        let own = spec.allFilters.first { $0.filter == "text" }?.pictures["font"]?.path
+        let path = font.map { PathText.normalized($0, in: currentFolder()) } ?? own ?? Self.usualFont
+        guard FileStamp(of: path) != nil else {
+            throw FarmError(
+                .missingInput,
+                "\(PathText.shown(path, from: currentFolder())): the font of the labels is not there\n"
+                    + "   = name a .ttf or .otf file by --font"
+                    + (path == Self.usualFont ? ", or install Debian's package fonts-dejavu-core" : ""))
+        }
+        return PreviewTask.Labels(texts: panels(values), font: PictureReference(path: path))
+    }
+
     /// - Parameter path: the preview's file; nil if the terminal shows the preview.
-    private func show(_ receipt: PreviewReceipt, _ labels: [String], _ input: String, _ path: String?) {
+    private func show(_ receipt: PreviewReceipt, _ values: [String], _ input: String, _ path: String?) {
         let picture = PathText.shown(input, from: currentFolder())
         let panel = receipt.panels[0]
         Console.print(
             "\(path.map { "\(PathText.visible($0)): " } ?? "")\(panel.part.width)×\(panel.part.height) px at \(panel.part.x),\(panel.part.y) of \(picture), "
                 + "\(panel.width)×\(panel.height) px")
-        let panels = (compare == .side || compare == .blink ? ["before"] : []) + (labels.isEmpty ? ["after"] : labels)
+        let panels = panels(values)
         if panels.count > 1 || compare == .split {
             let order = compare == .blink ? "by turns" : "from left to right"
-            let split = compare == .split ? "before | " : ""
-            Console.print("  \(order): " + panels.map { split + $0 }.joined(separator: ", "))
+            Console.print("  \(order): " + panels.joined(separator: ", "))
         }
     }
 }
@@ -440,9 +482,12 @@ struct PreviewTarget {
     ///
     /// - Parameters:
     ///   - picture: the picture that the preview shows.
+    ///   - paths: the pictures that its filters read.
     ///   - job: a job whose inputs must not be overwritten. The preview must not become one of them.
-    func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(FarmError) -> String {
-        try refuseInputs(picture, pictures: job.picturePaths, InputLookup(job, catalog: catalog))
+    func temporaryPath(
+        showing picture: InputFile, reading paths: [String], of job: JobSpec, _ catalog: Catalog
+    ) throws(FarmError) -> String {
+        try refuseInputs(picture, pictures: Set(job.picturePaths + paths).sorted(), InputLookup(job, catalog: catalog))
         guard !FileSystem.isOwnFolder(path) else {
             throw FarmError(.usage, "\(PathText.visible(output)): is a folder\n   = choose another name")
         }

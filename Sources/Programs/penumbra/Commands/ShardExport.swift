@@ -113,6 +113,7 @@ struct ExportDraft {
         var job = job(runFolder: shared, cores: settings.workers.value)
         let regions = spec.allFilters.compactMap(\.regionFile)
         job.folders = survey.plan.inputFolders.folders + regions.filter(\.isOfEachPicture).map(\.fixedFolder)
+        job.folders += Set(spec.pictureTemplates.map(\.fixedFolder)).sorted()
         job.files =
             survey.plan.inputFolders.files + spec.picturePaths + regions.filter { !$0.isOfEachPicture }.map(\.path)
         job.outputs = outputs

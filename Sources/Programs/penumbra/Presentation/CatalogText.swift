@@ -52,14 +52,20 @@ enum CatalogText {
             table.add("samples", format.sampleFormats.map(\.rawValue).joined(separator: " "))
             table.add("alpha", yes(format.holdsAlpha))
             table.add("lossless", yes(format.isLossless))
-            table.add("animations", format.frameTime.map { "yes, with times in steps of \($0) ms" } ?? "no")
+            table.add("animations", animations(format))
             table.add("largest side", "\(format.largestSide) px")
         }
         var lines = ["\(format.name): \(uses.joined(separator: " and "))", ""] + table.lines.map { "  " + $0 }
         guard format.canWrite else { return lines }
-        if format.isFolder { lines += ["", "An output is a folder of tiles, with a file of its name in it."] }
+        if format.isFolder { lines += ["", "An output is a folder of tiles, with a file that describes them."] }
         guard !format.options.isEmpty else { return lines + ["", "It has no save options."] }
         return lines + ["", "save: options of \(format.name)"] + parameters(format.options).map { "  " + $0 }
+    }
+
+    private static func animations(_ format: FormatDescriptor) -> String {
+        if format.isVideo, !format.canWrite { return "yes; ffmpeg reads them" }
+        if format.isVideo { return "yes, at a constant rate; ffmpeg reads and writes them" }
+        return format.frameTime.map { "yes, with times in steps of \($0) ms" } ?? "no"
     }
 
     static func parameters(_ parameters: [ParameterDescriptor]) -> [String] {

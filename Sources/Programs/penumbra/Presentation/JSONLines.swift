@@ -138,6 +138,11 @@ extension ProblemLine {
             manifest: problem.manifest, message: problem.message, severity: problem.isError ? "error" : "warning",
             remedy: problem.remedy, line: problem.line, column: problem.column)
     }
+
+    init(_ place: FarmError.Place) {
+        self.init(
+            manifest: place.manifest, message: place.message, severity: "error", remedy: place.remedy, line: place.line)
+    }
 }
 
 /// The last JSON line: the totals of a command's runs or plans.

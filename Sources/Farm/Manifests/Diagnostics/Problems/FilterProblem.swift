@@ -1,3 +1,6 @@
+import Catalogs
+package import JobModel
+
 /// The problems of a filter of the chain, or of its parameters.
 package enum FilterProblem: Hashable, Sendable {
     // Entries of the list.
@@ -20,21 +23,40 @@ package enum FilterProblem: Hashable, Sendable {
     case tooManyRegions(parameter: String, most: Int)
     /// `{date}` in the path of a file with regions.
     case fieldOfRegionFile
+    /// `{date}` in the path of a picture that each input has of its own.
+    case fieldOfPicture(parameter: String)
     /// `reason` says why the file at `path` cannot be used.
     case regionFileUnusable(path: String, whole: String, reason: String)
     case noRegions(parameter: String, found: String)
     case regionFileInList(parameter: String)
     /// Regions are places in the whole picture, and an earlier filter moves its pixels.
     case movedRegions(filter: String, mover: String)
+    /// The pictures of a parameter belong to whole inputs, and an earlier filter moves their pixels.
+    case movedPictures(parameter: String, filter: String, mover: String)
+    /// The filter measures the picture as it is in its file, and another filter is right before it.
+    case lateMeasure(filter: String, before: String)
     case lonely(parameter: String, others: [String])
-    case notBelow(parameter: String, other: String)
+    /// - `usual`: the one of the two that is not written, with its value.
+    case notBelow(parameter: String, other: String, usual: Unwritten?)
     case implied(parameter: String, value: String, other: String, required: String, found: String)
     case excluded(parameter: String, value: String, other: String)
     case replaced(parameter: String, other: String)
     /// `reason` says why the file at `path` cannot be used.
-    /// It is a table of colours, or else a picture.
     case pictureUnusable(
-        parameter: String, path: String, whole: String, isTable: Bool = false, isOpen: Bool = false, reason: String)
+        parameter: String, path: String, whole: String, kind: NamedFileKind = .picture, isOpen: Bool = false,
+        reason: String)
+    /// The folder of the manifest is called like a field of a path.
+    case fieldInFolder(parameter: String, folder: String)
+    /// Regions of a file that would become smaller.
+    case shrunkRegions(parameter: String, text: String)
+    /// The folder with a picture of each input is not there.
+    case folderOfPictures(parameter: String, path: String, folder: String)
+    /// The settings do not list the program. `sameFile` is the name of a listed one, if its path was written.
+    case programNotAllowed(String, sameFile: String?, nearest: String?, allowed: [String])
+    /// The settings list the program, but its file cannot be executed.
+    case programUnusable(String, path: String, reason: String)
+    case longCommand(arguments: Int, bytes: Int)
+    case zeroInArgument
     /// A worker cannot make the filter, and gives the reason.
     case impossible(filter: String, reason: String)
 
@@ -52,6 +74,32 @@ package enum FilterProblem: Hashable, Sendable {
 }
 
 extension FilterProblem {
+    /// A parameter that a manifest does not give.
+    package struct Unwritten: Hashable, Sendable {
+        let parameter: String
+        /// Its usual value.
+        let value: String
+    }
+}
+
+extension FilterProblem {
+    /// What an administrator adds to which file, and what may be named instead.
+    private static func remedy(
+        forProgram name: String, sameFile: String?, nearest: String?, allowed: [String]
+    ) -> String {
+        if let sameFile { return "write its name in the settings, '\(sameFile)', and not its path" }
+        if let nearest { return "did you mean '\(nearest)'? allowed are \(allowed.map { "'\($0)'" }.enumeration)" }
+        // The program may be written as a path, or with its arguments. Keys have no dots.
+        let words = name.split(separator: " ")
+        let file = words.first?.split(separator: "/").last ?? "name"
+        let key = String(file.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "-" }).cut(to: 40)
+        let separate = words.count > 1 ? "write each argument as an item of its own, as in [\(key), -x]; " : ""
+        return separate
+            + "an administrator allows it by 'programs: {\(key): /path/of/the/program}' in /etc/penumbra/penumbra.yaml, and a user "
+            + "in ~/.config/penumbra/penumbra.yaml; "
+            + (allowed.isEmpty ? "none is allowed yet" : "allowed are \(allowed.map { "'\($0)'" }.enumeration)")
+    }
+
     var words: Words {
         switch self {
         case .notAList(let found):
@@ -96,6 +144,10 @@ extension FilterProblem {
             Words(
                 "the path of a file with regions has the fields {dir}, {stem} and {ext}, and no others",
                 remedy: "write from: faces/{stem}.json, or one file for all pictures")
+        case .fieldOfPicture(let parameter):
+            Words(
+                "the path of '\(parameter)' has the fields {dir}, {stem} and {ext}, and no others",
+                remedy: "write \(parameter): masks/{stem}.png, or the path of one picture for all inputs")
         case .regionFileUnusable(let path, let whole, let reason):
             Words(
                 "the file with regions, \(path.quoted): \(reason)",
@@ -113,16 +165,24 @@ extension FilterProblem {
             Words(
                 "the regions of '\(filter)' are places in the picture as it is in its file, and '\(mover)' before it moves them",
                 remedy: "write '\(filter)' before '\(mover)'")
+        case .movedPictures(let parameter, let filter, let mover):
+            Words(
+                "the pictures of '\(parameter)' of '\(filter)' belong to the pictures as they are in their files, and '\(mover)' "
+                    + "before it moves these",
+                remedy: "write '\(filter)' before '\(mover)'")
+        case .lateMeasure(let filter, let before):
+            Words(
+                "'\(filter)' measures the picture as it is in its file, and '\(before)' before it changes the picture",
+                remedy: filter == before ? "use it once" : "write '\(filter)' before '\(before)'")
         case .lonely(let parameter, let others):
             Words(
                 "'\(parameter)' has no effect without \(others.map { "'\($0)'" }.alternatives)",
                 remedy: "add \(others.count == 1 ? "it" : "one of them"), or remove '\(parameter)'")
-        case .notBelow(let parameter, let other):
+        case .notBelow(let parameter, let other, let usual):
             Words(
                 "'\(parameter)' must be smaller than '\(other)'",
-                remedy:
-                    "write a smaller '\(parameter)', or a larger '\(other)'; one that is not written has its usual value"
-            )
+                remedy: "write a smaller '\(parameter)', or a larger '\(other)'"
+                    + (usual.map { "; '\($0.parameter)' is \($0.value) if it is not written" } ?? ""))
         case .implied(let parameter, let value, let other, let required, let found):
             Words(
                 "'\(parameter): \(value)' needs '\(other): \(required)', not '\(found)'",
@@ -131,13 +191,37 @@ extension FilterProblem {
             Words("'\(other)' does not go with '\(parameter): \(value)'", remedy: "remove one of them")
         case .replaced(let parameter, let other):
             Words("'\(other)' does not go with '\(parameter)'", remedy: "remove one of them")
-        case .pictureUnusable(let parameter, let path, let whole, let isTable, let isOpen, let reason):
+        case .pictureUnusable(let parameter, let path, let whole, let kind, let isOpen, let reason):
             Words(
-                "the \(isTable ? "table" : "picture") of '\(parameter)', \(path.quoted): \(reason)",
-                remedy: (isTable && isOpen
-                    ? "correct the .cube file, export it once more, or write the path of another one"
-                    : "write the path of a \(isTable ? ".cube file" : "picture") that Penumbra can read")
-                    + (path == whole ? "" : "; this one leads to \(whole)"))
+                "the \(kind.noun) of '\(parameter)', \(path.quoted): \(reason)",
+                remedy: kind.remedy(isOpen: isOpen) + (path == whole ? "" : "; this one leads to \(whole)"))
+        case .fieldInFolder(let parameter, let folder):
+            Words(
+                "the folder of the manifest, \(folder.quoted), has a field in its name, which '\(parameter)' would fill in",
+                remedy: "rename the folder")
+        case .shrunkRegions(let parameter, let text):
+            Words(
+                "'\(parameter)' cannot be \(text.cut(to: 60)), because it makes regions larger",
+                remedy: "write 0 or more; for smaller regions, change them in their file")
+        case .folderOfPictures(let parameter, let path, let folder):
+            Words(
+                "the pictures of '\(parameter)', \(path.quoted): there is no folder \(folder.quoted)",
+                remedy: "look for a misspelt name, or mount its disk")
+        case .programNotAllowed(let name, let sameFile, let nearest, let allowed):
+            Words(
+                "the settings of this machine allow no program \(name.quoted)",
+                remedy: Self.remedy(forProgram: name, sameFile: sameFile, nearest: nearest, allowed: allowed))
+        case .programUnusable(let name, let path, let reason):
+            Words(
+                "the program '\(name)', \(path.quoted): \(reason)",
+                remedy: "correct its path under 'programs' in the config file, or correct the file")
+        case .longCommand(let arguments, let bytes):
+            Words(
+                "the command has \(counted(arguments, "argument")) and \(bytes) bytes",
+                remedy: "it may have \(ProgramCommand.mostArguments) arguments and \(ProgramCommand.mostBytes) bytes; "
+                    + "let the program read more from a file of its own")
+        case .zeroInArgument:
+            Words("an argument has the character U+0000", remedy: "remove it: no program can get it")
         case .impossible(let filter, let reason):
             Words("'\(filter)' does not work with these values: \(reason)", remedy: "change a value")
 
@@ -161,6 +245,33 @@ extension FilterProblem {
             Words(
                 "\(counted(samples, "sample")) over so long a radius show as ghosts, \(gap.plain) px apart",
                 remedy: "`samples: continuous` is smooth")
+        }
+    }
+}
+
+extension NamedFileKind {
+    fileprivate var noun: String {
+        switch self {
+        case .picture: "picture"
+        case .table: "table"
+        case .font: "font"
+        case .profile: "profile"
+        }
+    }
+
+    /// - Parameter isOpen: whether the file could be opened, so that its content is wrong.
+    fileprivate func remedy(isOpen: Bool) -> String {
+        switch self {
+        case .picture: "write the path of a picture that Penumbra can read"
+        case .table:
+            isOpen
+                ? "correct the .cube file, export it once more, or write the path of another one"
+                : "write the path of a .cube file that Penumbra can read"
+        case .font:
+            isOpen
+                ? "write the path of another .ttf or .otf file"
+                : "write the path of a .ttf or .otf file that Penumbra can read; Debian has its fonts in /usr/share/fonts"
+        case .profile: "write the path of an ICC profile of RGB, gray or CMYK; CMYK suits JPEG and TIFF"
         }
     }
 }

@@ -1,3 +1,5 @@
+import JobModel
+
 /// The problems of a job as a whole.
 package enum JobProblem: Hashable, Sendable {
     case badName(String)
@@ -30,12 +32,22 @@ package enum JobProblem: Hashable, Sendable {
     /// The installed worker has no animations.
     case noAnimationsHere
     case notOneAnimation(offered: [String])
+    /// A later animation of a list has another value for a parameter of ``Timeline/sharedParameters``.
+    case sharedByAnimations(String)
+    case fadeNotFirst
+    case noSuchFrame(Int, of: Int)
+    /// Holds with '{frame}' in a name.
+    case holdOfPictures
     case unknownAnimation(String, isFilter: Bool, nearest: String?, offered: [String])
     /// An animation's name used as a key of the job.
     case belongsUnderAnimate(String)
     /// There is no filter to fade, or none behind the one that changes the size.
     case nothingToFade(behind: String?)
     case frameInSomeNames
+    /// `{frame}` in the names of some outputs, and not of this one. A warning, since a picture may have one page.
+    case pagesInSomeNames
+    /// `{frame}` in the name of a video, which holds all frames.
+    case frameOfVideo(format: String)
     case holdsNoAnimation(known: [String])
     case tooManyFrames(format: String, fps: String, most: Int)
     case tooLongAnimation(frames: Int, most: Int)
@@ -48,13 +60,30 @@ package enum JobProblem: Hashable, Sendable {
 
     // Saving. `owners` are the formats that have the option, `format` is the output's.
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
+    /// `other` is what the option needs, such as `palette: true`.
+    case optionWithoutOther(String, other: String)
     case backgroundNotOpaque
     case ditheredDepth(String)
     case ditheredBytes
     case tooLongTexts(field: String, bytes: Int)
     case noPlaceForTexts(format: String, holders: [String])
+    case unfitFieldOfAddress(String, name: String)
+    /// Several outputs would have one address.
+    case addressWithoutField(String, name: String)
     case impossibleExpectation(least: Int, most: Int)
     case depthOfOtherFormat(String, format: String, known: [String])
+    /// An option that limits the samples, such as `palette: true`.
+    case depthOfOption(String, option: String)
+    case ditheredOption(String)
+    /// A word in `color` of `save` that is no space.
+    case unknownOutputColor(String, nearest: String?)
+    /// `color: p3` as a key of the job.
+    case colorOfOutputs(String)
+    case noPlaceForProfile(color: String, format: String, holders: [String])
+    case profileNotKept(color: String)
+    /// `intent` or `black_point` without `color`.
+    case withoutOutputColor(String)
+    case blackPointOfAbsolute
     /// One kind of metadata instead of a word for all, or a list.
     case metadataNotListed(String)
     case indexNotJSON(String)
@@ -120,8 +149,17 @@ extension JobProblem {
                 "the colour of '\(parameter)' is one of sRGB, and the pictures may be of another colour space",
                 remedy: "write 'color: srgb', or nothing; black, white and transparent are the same everywhere")
         case .noAnimationsHere, .notOneAnimation, .unknownAnimation, .belongsUnderAnimate, .nothingToFade,
-            .frameInSomeNames, .holdsNoAnimation, .tooManyFrames, .tooLongAnimation, .tooManyToFade, .frameOfSingle:
+            .frameInSomeNames, .holdsNoAnimation, .tooManyFrames, .tooLongAnimation, .tooManyToFade, .frameOfSingle,
+            .sharedByAnimations, .fadeNotFirst, .noSuchFrame, .holdOfPictures:
             animationWords
+        case .pagesInSomeNames:
+            Words(
+                "other outputs have '{frame}' in their names, and this one does not; a picture of several pages stops the job then",
+                remedy: "write it into all names, for an output of each page, or into none")
+        case .frameOfVideo(let format):
+            Words(
+                "'{frame}' stands for one picture of each frame, and \(format) holds all frames",
+                remedy: "leave '{frame}' out of the name")
         case .tooManyOutputs(let count, let most):
             Words(
                 "\(count) outputs are more than the \(most) that a job can have",
@@ -134,6 +172,8 @@ extension JobProblem {
                 "\(format) has no option '\(option)'",
                 remedy: "it is an option of \(owners.enumeration); \(format) has "
                     + (known.isEmpty ? "none" : known.enumeration))
+        case .optionWithoutOther(let option, let other):
+            Words("'\(option)' has no effect without '\(other)'", remedy: "write '\(other)', or remove '\(option)'")
         case .metadataNotListed(let kind):
             Words(
                 "'metadata' takes '\(kind)' in a list",
@@ -146,6 +186,14 @@ extension JobProblem {
             Words(
                 "\(format) has no place for the texts of 'set'",
                 remedy: "\(holders.enumeration) have one; or leave 'set' out")
+        case .unfitFieldOfAddress(let field, let name):
+            Words(
+                "'\(name)' cannot have {\(field)}, which is known only when the output is rendered, or differs from day to day",
+                remedy: "it can have \(AddressTemplate.fields.map { "{\($0)}" }.enumeration)")
+        case .addressWithoutField(let field, let name):
+            Words(
+                "'\(name)' has no {\(field)}, which the path of the output has: two outputs could have one address",
+                remedy: "add {\(field)} to it")
         case .ditheredBytes:
             Words(
                 "'precision: 8' does not go with 'dither', which makes 8 bits of finer samples",
@@ -160,6 +208,37 @@ extension JobProblem {
             Words(
                 "\(format) has no samples for 'depth: \(depth)'",
                 remedy: "it has \(known.map { "'\($0)'" }.enumeration); tiff has all")
+        case .depthOfOption(let depth, let option):
+            Words("'depth: \(depth)' does not go with '\(option)'", remedy: "leave one of them out")
+        case .ditheredOption(let option):
+            Words(
+                "'\(option)' does not go with 'dither', which makes 8 bits of finer samples",
+                remedy: "leave one of them out")
+        case .unknownOutputColor(let text, let nearest):
+            Words(
+                "'color' of 'save' has no colour space \(text.quoted)",
+                remedy: (nearest.map { "did you mean '\($0)'? " } ?? "")
+                    + "it takes \(OutputColor.describedWords.map(\.word).alternatives), or the path of an .icc file")
+        case .colorOfOutputs(let text):
+            Words(
+                "'color' of the job is the space in which filters work: 'keep' or 'srgb'",
+                remedy: "write 'color: \(text)' under 'save:' to convert the outputs")
+        case .noPlaceForProfile(let color, let format, let holders):
+            Words(
+                "\(format) has no place for the profile of 'color: \(color)'",
+                remedy: "\(holders.enumeration) have one; or write 'color: srgb'")
+        case .profileNotKept(let color):
+            Words(
+                "'color: \(color)' needs its profile in the output, and 'metadata' leaves it out",
+                remedy: "write 'metadata: icc', add icc to the list, or write 'color: srgb'")
+        case .withoutOutputColor(let key):
+            Words(
+                "'\(key)' says how 'color' of 'save' converts colours, and there is no 'color'",
+                remedy: "add 'color: srgb', or another colour space, or leave '\(key)' out")
+        case .blackPointOfAbsolute:
+            Words(
+                "'black_point: true' does not go with 'intent: absolute', which keeps black as it is",
+                remedy: "leave 'black_point' out, or write 'intent: relative'")
         case .backgroundNotOpaque:
             Words(
                 "'background' must be opaque: it is what shows through transparency",
@@ -207,8 +286,22 @@ extension JobProblem {
         switch self {
         case .notOneAnimation(let offered):
             Words(
-                "'animate' takes one animation: \(offered.enumeration)",
-                remedy: "write it with its parameters: animate: {crossfade: {duration: 0.2}}")
+                "'animate' takes an animation, or a list of them: \(offered.enumeration)",
+                remedy: "write each as an item: - crossfade: {duration: 0.2}")
+        case .sharedByAnimations(let name):
+            Words(
+                "all animations of a list have the same '\(name)', and the first one has another value",
+                remedy: "write '\(name)' in the first one alone")
+        case .fadeNotFirst:
+            Words(
+                "'crossfade' fades in the filters, and stands behind another animation",
+                remedy: "write it once, as the first one of the list")
+        case .noSuchFrame(let frame, let count):
+            Words("there is no frame \(frame) of \(count)", remedy: "write a number up to \(count), or frame: last")
+        case .holdOfPictures:
+            Words(
+                "pictures of frames have no times, and 'hold' sets times",
+                remedy: "leave 'hold' out, or '{frame}' out of the name")
         case .unknownAnimation(let name, let isFilter, let nearest, let offered):
             Words(
                 isFilter ? "'\(name)' is a filter, and makes no frames" : "there is no animation \(name.quoted)",

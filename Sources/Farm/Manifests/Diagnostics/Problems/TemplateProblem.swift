@@ -1,10 +1,18 @@
-/// The problems of an output's template.
+/// The problems of an output's template, or of a text with fields.
 package enum TemplateProblem: Hashable, Sendable {
+    package enum Use: Hashable, Sendable {
+        case path
+        /// Words on pictures.
+        case words
+    }
+
     // Fields.
-    case unclosedField
-    case strayBrace
-    case doubledBrace
+    case unclosedField(Use)
+    case strayBrace(Use)
+    case doubledBrace(Use)
     case emptyField
+    /// A field of output names that is known only when the filters are.
+    case laterField(String)
     case unknownField(String, nearest: String?, known: [String])
     case badDigits(String, field: String)
 
@@ -13,19 +21,28 @@ package enum TemplateProblem: Hashable, Sendable {
     case noExtension(example: String)
     case extensionWithoutDot
     case unknownExtension(String, nearest: String?, known: [String])
+    /// The format needs a program that this machine does not have.
+    case missingFormat(String, reason: String, remedy: String)
 }
 
 extension TemplateProblem {
     var words: Words {
         switch self {
-        case .unclosedField:
-            Words("no '}' closes this '{'", remedy: "write a field like {stem}; a path cannot have braces of its own")
-        case .strayBrace:
-            Words("no '{' opens this '}'", remedy: "write a field like {stem}; a path cannot have braces of its own")
-        case .doubledBrace:
+        case .unclosedField(let use):
+            Words(
+                "no '}' closes this '{'", remedy: "write a field like {stem}; \(use.noun) cannot have braces of its own"
+            )
+        case .strayBrace(let use):
+            Words(
+                "no '{' opens this '}'", remedy: "write a field like {stem}; \(use.noun) cannot have braces of its own")
+        case .doubledBrace(let use):
             Words(
                 "doubled braces have no meaning here",
-                remedy: "write a field in single braces, {stem}; a path cannot have braces of its own")
+                remedy: "write a field in single braces, {stem}; \(use.noun) cannot have braces of its own")
+        case .laterField(let name):
+            Words(
+                "'{\(name)}' is known only when all filters are, and is no field of a text",
+                remedy: "remove it; names of outputs can have it")
         case .emptyField:
             Words("a field without a name", remedy: "write a field like {stem}")
         case .unknownField(let name, let nearest, let known):
@@ -49,6 +66,17 @@ extension TemplateProblem {
                 "no format is written to '.\(text.cut(to: 40))'",
                 remedy: (nearest.map { "did you mean '.\($0)'? " } ?? "")
                     + "the extensions are \(known.map { ".\($0)" }.enumeration)")
+        case .missingFormat(let text, let reason, let remedy):
+            Words("'.\(text.cut(to: 40))' cannot be written here: \(reason)", remedy: remedy)
+        }
+    }
+}
+
+extension TemplateProblem.Use {
+    fileprivate var noun: String {
+        switch self {
+        case .path: "a path"
+        case .words: "a text"
         }
     }
 }

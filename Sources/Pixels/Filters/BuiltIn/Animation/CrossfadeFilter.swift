@@ -22,8 +22,8 @@ enum CrossfadeFilter {
     ) { arguments in
         let easing = Easing(curve: try arguments.word("curve"))
         let filters = try arguments.optionalInteger("filters") ?? 0
-        return try AnimationFilter(arguments, named: "crossfade", faded: filters) { timeline, frame, filters in
-            CrossfadeStill(filters: filters, share: easing.progress(at: timeline.time(of: frame) / timeline.duration))
+        return try AnimationFilter(arguments, named: "crossfade", faded: filters) { clock, filters in
+            CrossfadeStill(filters: filters, share: easing.progress(at: clock.share(at: clock.time)))
         }
     }
 }

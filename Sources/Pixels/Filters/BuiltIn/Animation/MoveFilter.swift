@@ -1,6 +1,7 @@
 import Arithmetic
 import Catalogs
 import Geometry
+import JobModel
 import Kernels
 import Raster
 import Synchronization
@@ -59,9 +60,7 @@ enum MoveFilter {
             ? .shutter(angle: try arguments.number("shutter_angle")) : .swept(radius: try arguments.number("radius"))
         let layer = MovingLayer(
             layer: try arguments.layer("picture"), path: try arguments.path("path"), easing: easing, blur: blur)
-        return try AnimationFilter(arguments, named: "move") { timeline, frame, _ in
-            MoveStill(layer, timeline, frame: frame)
-        }
+        return try AnimationFilter(arguments, named: "move") { clock, _ in MoveStill(layer: layer, clock: clock) }
     }
 }
 
@@ -78,20 +77,21 @@ private struct MovingLayer: Sendable {
     let easing: Easing
     let blur: Blur
 
-    /// The visible layers at a time.
-    func fronts(at time: Double, _ timeline: Timeline, in input: PixelRect) -> [Overlay.Front] {
+    /// The visible layers in a frame.
+    func fronts(at clock: AnimationClock, in input: PixelRect) -> [Overlay.Front] {
         let route = Route(
             path.map {
                 Route.Point(x: $0.x.coordinate(along: input.columns), y: $0.y.coordinate(along: input.rows))
             })
-        func progress(_ time: Double) -> Double { easing.progress(at: time / timeline.duration) }
+        func progress(_ time: Double) -> Double { easing.progress(at: clock.share(at: time)) }
         func location(_ time: Double) -> Route.Point { route.position(at: progress(time)) }
+        let time = clock.time
         let here = location(time)
         let sharp = Overlay.Front(layer.raster, x: here.x, y: here.y)
         switch blur {
         case .swept(let radius):
             // The visible speed: the distance since the display's last refresh.
-            let opacity = Self.opacity(distance: location(time - 1.0 / 60).distance(to: here))
+            let opacity = Self.opacity(distance: location(clock.time(before: 1.0 / 60)).distance(to: here))
             guard opacity > 0, radius > 0, let line = route.line(at: progress(time)) else { return [sharp] }
             let swept = layer.swept(along: line.direction, radius: radius)
             return [
@@ -101,7 +101,7 @@ private struct MovingLayer: Sendable {
                     opacity: opacity),
             ]
         case .shutter(let angle):
-            let half = angle / 360 / timeline.fps / 2
+            let half = angle / 360 / clock.timeline.fps / 2
             guard half > 0, route.length > 0 else { return [sharp] }
             let shutter = Shutter(layer.raster, times: time - half...time + half, in: input, location: location)
             guard let mean = shutter.mean else { return [] }
@@ -117,9 +117,8 @@ private struct MovingLayer: Sendable {
 
 /// One frame of a move.
 private struct MoveStill: Filter {
-    private let layer: MovingLayer
-    private let timeline: Timeline
-    private let time: Double
+    let layer: MovingLayer
+    let clock: AnimationClock
     private let known = Fronts()
 
     /// The visible layers, which are the same for every part of the frame.
@@ -127,10 +126,7 @@ private struct MoveStill: Filter {
         let value = Mutex<(input: PixelRect, fronts: [Overlay.Front])?>(nil)
     }
 
-    init(_ layer: MovingLayer, _ timeline: Timeline, frame: Int) {
-        (self.layer, self.timeline) = (layer, timeline)
-        time = timeline.time(of: frame)
-    }
+    init(layer: MovingLayer, clock: AnimationClock) { (self.layer, self.clock) = (layer, clock) }
 
     var isIdentity: Bool { false }
     var edge: Edge { .clamp }
@@ -150,7 +146,7 @@ private struct MoveStill: Filter {
     private func fronts(in input: PixelRect) -> [Overlay.Front] {
         known.value.withLock { known in
             if let known, known.input == input { return known.fronts }
-            let fronts = layer.fronts(at: time, timeline, in: input)
+            let fronts = layer.fronts(at: clock, in: input)
             known = (input, fronts)
             return fronts
         }

@@ -11,7 +11,7 @@ package struct LUTFilter: ColoringFilter {
         let strength = try arguments.number("strength") / 100
         isIdentity = strength == 0
         masking = try MaskOptions(arguments)
-        recoloring = Recoloring(.colors(try arguments.table("file").withStrength(strength)))
+        recoloring = Recoloring(try arguments.table("file").withStrength(strength).function)
     }
 
     static let entry = FilterEntry(

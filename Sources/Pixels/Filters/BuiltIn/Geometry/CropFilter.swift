@@ -9,6 +9,8 @@ package struct CropFilter: Filter {
     private let y: Length
     private let width: Length
     private let height: Length
+    /// The place around which the rectangle lies, instead of `x` and `y`.
+    private let focus: FocalPoint?
 
     static let entry = FilterEntry(
         FilterDescriptor(
@@ -24,14 +26,25 @@ package struct CropFilter: Filter {
                     "width", .distance, fallback: .length(.percent(100)), summary: "Sets the width of the rectangle"),
                 ParameterDescriptor(
                     "height", .distance, fallback: .length(.percent(100)), summary: "Sets the height of the rectangle"),
-            ]),
+            ] + FocalPoint.parameters(keeping: "the rectangle keeps"),
+            rules: FocalPoint.rules(replacing: ["x", "y"])),
         make: { try CropFilter($0) })
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
-        x = try arguments.length("x")
-        y = try arguments.length("y")
+        focus = try FocalPoint(arguments)
+        x = try arguments.optionalLength("x") ?? .pixels(0)
+        y = try arguments.optionalLength("y") ?? .pixels(0)
         width = try arguments.length("width")
         height = try arguments.length("height")
+    }
+
+    /// Keeps a part of a picture that begins at (0, 0). Nil for all of it.
+    init(keeping part: PixelRect?) {
+        x = .pixels(Double(part?.x ?? 0))
+        y = .pixels(Double(part?.y ?? 0))
+        width = part.map { .pixels(Double($0.width)) } ?? .percent(100)
+        height = part.map { .pixels(Double($0.height)) } ?? .percent(100)
+        focus = nil
     }
 
     package var isIdentity: Bool { x.isZero && y.isZero && width == .percent(100) && height == .percent(100) }
@@ -40,12 +53,20 @@ package struct CropFilter: Filter {
 
     /// Parts outside the picture are omitted.
     package func extent(of input: PixelRect) -> PixelRect {
-        let left = input.x + x.wholePixels(of: input.width)
-        let top = input.y + y.wholePixels(of: input.height)
-        let wanted = PixelRect(
-            x: left, y: top, width: width.wholePixels(of: input.width), height: height.wholePixels(of: input.height))
-        return wanted.intersection(input)
+        let (width, height) = (width.wholePixels(of: input.width), height.wholePixels(of: input.height))
+        guard let focus, !input.isEmpty else {
+            let wanted = PixelRect(
+                x: input.x + x.wholePixels(of: input.width), y: input.y + y.wholePixels(of: input.height), width: width,
+                height: height)
+            return wanted.intersection(input)
+        }
+        let size = Sizing.Size(input.width, input.height)
+        let window = Sizing.Size(min(width, size.width), min(height, size.height))
+        let start = focus.start(of: window, in: size, of: size)
+        return PixelRect(x: input.x + start.x, y: input.y + start.y, width: window.width, height: window.height)
     }
+
+    package func misfit(in input: PixelRect) -> String? { focus?.misfit(in: Sizing.Size(input.width, input.height)) }
 
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect { output }
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
@@ -66,5 +87,5 @@ extension Length {
     }
 
     /// The side in pixels, rounded to the nearest integer.
-    fileprivate func wholePixels(of side: Int) -> Int { Int(pixels(of: side).rounded()) }
+    func wholePixels(of side: Int) -> Int { Int(pixels(of: side).rounded()) }
 }

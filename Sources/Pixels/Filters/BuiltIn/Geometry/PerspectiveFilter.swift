@@ -1,10 +1,9 @@
 package import Catalogs
 package import Geometry
-import Kernels
-package import Raster
+package import Kernels
 
 /// `perspective`: makes a rectangle of four corners, such as those of a page, a sign or a façade.
-package struct PerspectiveFilter: Filter {
+package struct PerspectiveFilter: WarpFilter {
     private let corners: [Point]
     /// Width by height of the output; nil for what the corners tell.
     private let aspect: Double?
@@ -27,16 +26,14 @@ package struct PerspectiveFilter: Filter {
                     summary:
                         "Sets width by height of the output, such as 0.7071 for a page of A4. By default the longer of two "
                         + "opposite sides counts"),
-                ParameterDescriptor(
-                    "kernel", .choice(Warp.Kernel.allCases.map(\.rawValue)), fallback: .word("catmull-rom"),
-                    summary: "Chooses the interpolation. 'lanczos3' is sharper and slower"),
+                Warp.Kernel.parameter,
             ], refusesValues: true),
         make: { try PerspectiveFilter($0) })
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
         corners = try arguments.path("corners")
         aspect = try arguments.optionalNumber("aspect")
-        kernel = Warp.Kernel(rawValue: try arguments.word("kernel")) ?? .catmullRom
+        kernel = try Warp.Kernel(arguments)
         guard corners.count == 4 else {
             throw FilterError(
                 filter: "perspective",
@@ -64,8 +61,6 @@ package struct PerspectiveFilter: Filter {
         + "outside of the picture than it is wide or high, and no side far shorter than the opposite one"
 
     package var isIdentity: Bool { false }
-    package var edge: Edge { .clamp }
-    package var halo: Halo { .none }
 
     /// How many times the picture's sides a corner may lie outside of it.
     private static let farthest = 1.0
@@ -107,28 +102,13 @@ package struct PerspectiveFilter: Filter {
             && y <= (1 + farthest) * height
     }
 
-    private func warp(_ input: PixelRect) -> Warp? {
+    package func warp(_ input: PixelRect) -> Warp? {
         let output = extent(of: input)
         return Self.projection(of: places(in: input), Double(output.width), Double(output.height)).map {
             Warp($0, kernel)
         }
     }
 
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        let nothing = PixelRect(x: input.x, y: input.y, width: 0, height: 0)
-        guard !output.isEmpty, !input.isEmpty else { return nothing }
-        return warp(input)?.needed(for: output) ?? nothing
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
-    package func isRowLocal(in input: PixelRect) -> Bool { false }
-    package var isEven: Bool { false }
-
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        (kernel == .catmullRom ? 60 : 110) * Double(layout.channels)
-    }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        warp(source.extent)?.render(source.pixels, into: &destination)
-    }
+    /// Parts of the picture may have several samples for each pixel.
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 2 * kernel.cost(format) }
 }

@@ -20,7 +20,7 @@ package struct RotateFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "rotate", kind: .geometry, summary: "Turns the picture", renderingVersion: 3,
+            name: "rotate", kind: .geometry, summary: "Turns the picture", renderingVersion: 4,
             parameters: [
                 ParameterDescriptor(
                     "angle", .numberOrWord(minimum: -3600, maximum: 3600, words: ["right", "left", "half"]), unit: "°",
@@ -41,12 +41,14 @@ package struct RotateFilter: Filter {
             rules: [
                 .needs(parameter: "background", other: "angle", words: []),
                 .needs(parameter: "kernel", other: "angle", words: []),
+                .idleAtMultiples(parameter: "background", other: "angle", step: 90),
+                .idleAtMultiples(parameter: "kernel", other: "angle", step: 90),
             ]),
         make: { try RotateFilter($0) })
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
         background = try arguments.color("background")
-        kernel = Warp.Kernel(rawValue: try arguments.word("kernel")) ?? .catmullRom
+        kernel = try Warp.Kernel(arguments)
         guard !arguments.isWord("angle") else {
             turn =
                 switch try arguments.word("angle") {
@@ -99,7 +101,7 @@ package struct RotateFilter: Filter {
 
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         guard !output.isEmpty else { return PixelRect(x: input.x, y: input.y, width: 0, height: 0) }
-        if case .free(let rotation) = turn { return rotation.needed(for: output, in: input) }
+        if case .free(let rotation) = turn { return rotation.warp(input).needed(for: output) }
         guard let placement = placement(input) else { return output }
         let first = placement.source(x: output.x, y: output.y)
         let last = placement.source(x: output.right - 1, y: output.bottom - 1)
@@ -116,7 +118,7 @@ package struct RotateFilter: Filter {
     package func isRowLocal(in input: PixelRect) -> Bool { turn == .none }
     package var copiesSamples: Bool { !isFree }
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        isFree ? (kernel == .catmullRom ? 40 : 80) * Double(layout.channels) : 4
+        isFree ? kernel.cost(format) : 4
     }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
@@ -124,10 +126,10 @@ package struct RotateFilter: Filter {
             placement(source.extent)?.copy(source.pixels, to: &destination)
             return
         }
-        guard isOpaque else { return rotation.render(source.pixels, input: source.extent, into: &destination) }
+        guard isOpaque else { return rotation.warp(source.extent).render(source.pixels, into: &destination) }
         var turned = AnyRaster(
             zeroed: destination.rect, layout: destination.layout.addingAlpha, format: destination.format)
-        rotation.render(source.pixels, input: source.extent, into: &turned)
+        rotation.warp(source.extent).render(source.pixels, into: &turned)
         background.flatten(KernelSource(turned), into: &destination)
     }
 }

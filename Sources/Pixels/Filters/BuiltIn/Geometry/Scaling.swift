@@ -14,6 +14,8 @@ package struct Scaling: Sendable {
     package var background = BackgroundColor(red: 255, green: 255, blue: 255, alpha: 255)
     /// The part that is kept if `fit: cover` crops.
     package var crop = CropChoice.centre
+    /// The place that is kept near the middle if `fit: cover` crops, instead of the choice.
+    package var focus: FocalPoint?
     /// The picture's size in its file, if the decoder has shrunk it by the factor ``shrink``.
     package var original: Sizing.Size?
     package var shrink = 1
@@ -27,7 +29,9 @@ package struct Scaling: Sendable {
 
     private func source(_ input: PixelRect) -> Sizing.Size { original ?? Sizing.Size(input.width, input.height) }
 
-    func sizing(_ input: PixelRect) -> Sizing { Sizing(source(input), to: wish, fit, enlarges: enlarges) }
+    func sizing(_ input: PixelRect) -> Sizing { Sizing(source(input), to: wish, fit, enlarges: enlarges, focus: focus) }
+
+    func misfit(in input: PixelRect) -> String? { fit == .cover ? focus?.misfit(in: source(input)) : nil }
 
     /// Whether the crop depends on the pixels, all of them.
     package func looksAtPixels(of input: PixelRect) -> Bool {
@@ -111,6 +115,20 @@ package struct Scaling: Sendable {
 }
 
 extension Scaling {
+    /// There is one unless the crop depends on all pixels, or bars surround the picture.
+    func runningForm(
+        of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
+    ) -> RunningForm? {
+        guard !input.isEmpty, !output.isEmpty, !looksAtPixels(of: input) else { return nil }
+        let sizing = sizing(input)
+        guard picture(in: output, sizing) == output else { return nil }
+        return resampler(input).runningForm(
+            of: RunningOutput(rect: output, layout: layout, format: format, light: light), corner: (input.x, input.y),
+            shift: sizing.shift)
+    }
+}
+
+extension Scaling {
     /// The longer side of the small picture that is used to choose a crop.
     private static let lookedAt = 96
 
@@ -154,6 +172,7 @@ extension ScalingFilter {
     package var halo: Halo { .none }
 
     package func extent(of input: PixelRect) -> PixelRect { scaling.extent(of: input) }
+    package func misfit(in input: PixelRect) -> String? { scaling.misfit(in: input) }
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         scaling.needed(for: output, in: input)
     }
@@ -161,6 +180,10 @@ extension ScalingFilter {
     package func isRowLocal(in input: PixelRect) -> Bool { !scaling.looksAtPixels(of: input) }
     package func halo(in input: PixelRect) -> Halo { scaling.halo(in: input) }
     package func scale(in input: PixelRect) -> (x: Double, y: Double) { scaling.scale(in: input) }
+
+    package func runningForm(
+        of output: PixelRect, in input: PixelRect, _ layout: PixelLayout, _ format: SampleFormat
+    ) -> RunningForm? { scaling.runningForm(of: output, in: input, layout, format) }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         scaling.render(source, into: &destination)

@@ -39,7 +39,8 @@ package struct Sizing: Hashable, Sendable {
     /// - Parameters:
     ///   - source: the size of the picture; both sides are at least 1.
     ///   - enlarges: whether the picture may become larger.
-    package init(_ source: Size, to wish: SizeWish, _ fit: Fit, enlarges: Bool) {
+    ///   - focus: the place that is kept near the middle if ``Fit/cover`` crops.
+    package init(_ source: Size, to wish: SizeWish, _ fit: Fit, enlarges: Bool, focus: FocalPoint? = nil) {
         let (width, height) = Self.box(wish, source)
         let (x, y) = (
             width.map { Double($0) / Double(source.width) }, height.map { Double($0) / Double(source.height) }
@@ -55,17 +56,19 @@ package struct Sizing: Hashable, Sendable {
         case .fill: self.init(scaled(x ?? larger, y ?? larger))
         case .cover:
             let size = scaled(larger, larger)
-            self.init(size, cutTo: Size(min(width ?? size.width, size.width), min(height ?? size.height, size.height)))
+            let window = Size(min(width ?? size.width, size.width), min(height ?? size.height, size.height))
+            self.init(size, cutTo: window, at: focus?.start(of: window, in: size, of: source))
         case .pad:
             let size = scaled(smaller, smaller)
             self.init(size, cutTo: Size(width ?? size.width, height ?? size.height))
         }
     }
 
-    private init(_ size: Size, cutTo output: Size? = nil) {
+    /// - Parameter start: nil for the middle.
+    private init(_ size: Size, cutTo output: Size? = nil, at start: (x: Int, y: Int)? = nil) {
         scaled = size
         self.output = output ?? size
-        shift = (Self.half(size.width - self.output.width), Self.half(size.height - self.output.height))
+        shift = start ?? (Self.half(size.width - self.output.width), Self.half(size.height - self.output.height))
     }
 
     private static func box(_ wish: SizeWish, _ source: Size) -> (width: Int?, height: Int?) {

@@ -1,10 +1,9 @@
 package import Catalogs
 package import Geometry
-import Kernels
-package import Raster
+package import Kernels
 
 /// `straighten`: rotates the picture a little, and crops it, so that no corner is empty.
-package struct StraightenFilter: Filter {
+package struct StraightenFilter: WarpFilter {
     private let angle: Double
     private let keepsShape: Bool
     private let kernel: Warp.Kernel
@@ -17,27 +16,30 @@ package struct StraightenFilter: Filter {
             parameters: [
                 ParameterDescriptor(
                     "angle", .number(minimum: -45, maximum: 45), unit: "°",
-                    summary: "Sets the angle. Degrees count counter-clockwise", requiredLike: "1.5"),
-                ParameterDescriptor(
-                    "shape", .choice(["largest", "same"]), fallback: .word("largest"),
-                    summary:
-                        "Chooses what is kept. 'largest' is as large as possible, and 'same' has the proportions of the picture"
-                ),
-                ParameterDescriptor(
-                    "kernel", .choice(Warp.Kernel.allCases.map(\.rawValue)), fallback: .word("catmull-rom"),
-                    summary: "Chooses the interpolation. 'lanczos3' is sharper and slower"),
-            ]),
-        make: { try StraightenFilter($0) })
+                    summary: "Sets the angle. Degrees count counter-clockwise", requiredLike: "1.5")
+            ] + appearance),
+        make: { try StraightenFilter(by: $0.number("angle"), $0) })
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
-        angle = try arguments.number("angle")
+    /// The parameters beside the angle.
+    static let appearance = [
+        ParameterDescriptor(
+            "shape", .choice(["largest", "same"]), fallback: .word("largest"),
+            summary:
+                "Chooses what is kept. 'largest' is as large as possible, and 'same' has the proportions of the picture"
+        ),
+        Warp.Kernel.parameter,
+    ]
+
+    /// - Parameters:
+    ///   - angle: in degrees, counter-clockwise; at most 45 to either side.
+    ///   - arguments: with the parameters of ``appearance``.
+    init(by angle: Double, _ arguments: FilterArguments) throws(FilterError) {
+        self.angle = angle
         keepsShape = try arguments.word("shape") == "same"
-        kernel = Warp.Kernel(rawValue: try arguments.word("kernel")) ?? .catmullRom
+        kernel = try Warp.Kernel(arguments)
     }
 
     package var isIdentity: Bool { angle == 0 }
-    package var edge: Edge { .clamp }
-    package var halo: Halo { .none }
 
     /// Whole pixels inside of the rectangle.
     package func extent(of input: PixelRect) -> PixelRect {
@@ -51,30 +53,13 @@ package struct StraightenFilter: Filter {
         return PixelRect(x: 0, y: 0, width: side(kept.width), height: side(kept.height))
     }
 
-    private func warp(_ input: PixelRect) -> Warp {
+    package func warp(_ input: PixelRect) -> Warp? {
         let output = extent(of: input)
         return Warp(
             Projection(
                 degrees: angle, center: (Double(output.width) / 2, Double(output.height) / 2),
-                pivot: (
-                    Double(input.x) + Double(input.width) / 2, Double(input.y) + Double(input.height) / 2
-                )), kernel)
+                pivot: input.center), kernel)
     }
 
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        guard !output.isEmpty, !input.isEmpty else { return PixelRect(x: input.x, y: input.y, width: 0, height: 0) }
-        return warp(input).needed(for: output)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
-    package func isRowLocal(in input: PixelRect) -> Bool { false }
-    package var isEven: Bool { false }
-
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        (kernel == .catmullRom ? 45 : 90) * Double(layout.channels)
-    }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        warp(source.extent).render(source.pixels, into: &destination)
-    }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { kernel.cost(format) }
 }

@@ -26,6 +26,7 @@ package struct ThumbnailFilter: ScalingFilter {
                     summary:
                         "Chooses the part that 'fit: cover' keeps: the middle, the part that draws the eye, or the part with most details"
                 ),
+            ] + FocalPoint.parameters(keeping: "'fit: cover' keeps") + [
                 ParameterDescriptor(
                     "enlarge", .boolean, fallback: .boolean(false), summary: "Lets small pictures become larger"),
                 ParameterDescriptor(
@@ -36,13 +37,16 @@ package struct ThumbnailFilter: ScalingFilter {
             rules: [
                 .needs(parameter: "crop", other: "fit", words: ["cover"]),
                 .needs(parameter: "background", other: "fit", words: ["pad"]),
-            ]),
+                .needs(parameter: "focus_x", other: "fit", words: ["cover"]),
+                .needs(parameter: "focus_y", other: "fit", words: ["cover"]),
+            ] + FocalPoint.rules(replacing: ["crop"])),
         make: { arguments in
             var scaling = Scaling(
                 wish: try arguments.size("size"), fit: Fit(rawValue: try arguments.word("fit")) ?? .inside,
                 enlarges: try arguments.boolean("enlarge"), kernel: .lanczos3,
                 light: Light(rawValue: try arguments.word("light")) ?? .encoded)
-            scaling.crop = CropChoice(rawValue: try arguments.word("crop")) ?? .centre
+            scaling.focus = try FocalPoint(arguments)
+            if scaling.focus == nil { scaling.crop = CropChoice(rawValue: try arguments.word("crop")) ?? .centre }
             scaling.background = try arguments.color("background")
             return ThumbnailFilter(scaling: scaling)
         })

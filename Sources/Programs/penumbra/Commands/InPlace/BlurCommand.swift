@@ -145,6 +145,18 @@ struct BlurCommand: AsyncParsableCommand {
                 "--filter: 'blur' takes no regions from a file\n   = write a job with 'within: {from: …}', and run it by 'penumbra run'"
             )
         }
+        guard job.pictureTemplates.isEmpty else {
+            throw FarmError(
+                .usage,
+                "--filter: 'blur' takes no mask of each picture\n   = write a job with 'mask: masks/{stem}.png', and run it by "
+                    + "'penumbra run'")
+        }
+        guard !job.allFilters.contains(where: { $0.templates.contains(where: \.hasNames) }) else {
+            throw FarmError(
+                .usage,
+                "--filter: 'blur' takes no text with names of pictures\n   = write a job with '{stem}', and run it by 'penumbra run'"
+            )
+        }
         let preparation = try JobPreparation(
             RunRequest(manifests: [], folder: currentFolder()), farm: session.farm, catalog: catalog,
             control: session.control, reread: { _, _ in result })

@@ -14,7 +14,8 @@ struct GcCommand: AsyncParsableCommand {
         commandName: "gc",
         abstract: "Forget old runs, and remove files of killed ones.",
         discussion: """
-            The records of outputs, all pictures, and the originals of blurred pictures stay. --originals removes the \
+            The records of outputs, all pictures, and the originals of blurred pictures stay. While no run goes on, it \
+            also removes recipes that no record has any more. --originals removes the \
             originals that 'penumbra unblur' has put back under other names. --give-up removes the originals of pictures \
             that you have removed. Every run keeps the history small by itself: it keeps a hundred runs of each job, and \
             the attempts of the latest ten.

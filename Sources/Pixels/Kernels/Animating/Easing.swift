@@ -1,36 +1,5 @@
 import Arithmetic
 
-/// The frames of an animation at a constant rate, including one at its beginning and one at its end.
-package struct Timeline: Hashable, Sendable {
-    /// The duration in seconds, above 0.
-    package let duration: Double
-    /// The frame rate in frames a second, above 0.
-    package let fps: Double
-    /// The number of repetitions; 0 repeats without end.
-    package let repetitions: Int
-
-    package init(duration: Double, fps: Double, repetitions: Int = 0) {
-        self.duration = duration
-        self.fps = fps
-        self.repetitions = repetitions
-    }
-
-    /// The number of frames, at least 2: `duration` times `fps`, rounded, plus one, because both ends are shown.
-    package var count: Int { max(1, Int((duration * fps).rounded())) + 1 }
-
-    /// The time of a frame in seconds since the beginning. The last frame shows the end.
-    ///
-    /// - Parameter frame: the frame's number, from 0.
-    package func time(of frame: Int) -> Double { frame >= count - 1 ? duration : min(Double(frame) / fps, duration) }
-
-    /// The duration of each frame in milliseconds, for file formats that store multiples of `unit`. Rounding errors do not
-    /// accumulate.
-    package func delays(unit: Int) -> [Int] {
-        let ends = (0...count).map { Int((Double($0) / fps * 1000 / Double(unit)).rounded()) * unit }
-        return zip(ends, ends.dropFirst()).map { $1 - $0 }
-    }
-}
-
 /// The progress of an animation as a function of time.
 package enum Easing: Hashable, Sendable {
     case linear
