@@ -94,6 +94,16 @@ import TestSupport
         #expect(known(try ledger(of: job()).contents) == known([records[1]]))
     }
 
+    @Test func `an adoption beside a gc, which removes recipes without outputs, is recorded`() throws {
+        let ledger = try ledger(of: job())
+        let record = try output("out/a", by: ledger, radius: 3)
+        // The newest recipe always stays.
+        _ = try ledger.id(of: .make([.gaussian(4)]))
+        try StoredRuns.prune(keeping: 1, state: state)
+        try ledger.publish([record])
+        #expect(known(try look(job())) == known([record], radius: 3))
+    }
+
     @Test func `reading leaves no trace`() throws {
         #expect(try look(job()).records.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: state))

@@ -225,6 +225,12 @@ import Testing
         #expect(try failure(Array("IIRO".utf8) + Array(repeating: 0, count: 3000), as: "a.orf") == unknown)
     }
 
+    @Test func `without a matrix of a camera that LibRaw does not know, no colours are made up`() throws {
+        var builder = DNGBuilder(width: 32, height: 32) { _, _, _ in 9000 }
+        builder.matrix = nil
+        #expect(try failure(builder.build()).hasPrefix("camera raw with contents that LibRaw 0.20.2 does not know"))
+    }
+
     @Test func `a file that is cut off fails, wherever the cut is`() throws {
         for hasPreview in [false, true] {
             var builder = DNGBuilder(width: 64, height: 48) { _, x, y in 500 * x + y }

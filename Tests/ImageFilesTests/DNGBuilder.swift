@@ -20,8 +20,8 @@ struct DNGBuilder {
     var orientation = 1
     var black = 0
     var white = 65535
-    /// The matrix from XYZ to the camera's colours, for daylight.
-    var matrix = Self.matrix
+    /// The matrix from XYZ to the camera's colours, for daylight. Nil if the file does not tell it.
+    var matrix: [Double]? = Self.matrix
     /// The camera's colour of the white that it has found. Nil if it has none.
     var neutral: [Double]? = Self.neutral
     /// 32803 for a sensor with a filter, 34892 for one without.
@@ -133,8 +133,9 @@ struct DNGBuilder {
         var entries: [Entry] = [
             .text(271, "Test"), .text(272, "Camera"), .short(274, orientation), .text(33432, "Somebody"),
             .long(34665, exif), .bytes(50706, [1, 4, 0, 0]), .text(50708, "Test Camera"),
-            .quotients(50721, matrix, isSigned: true), .short(50778, 21),
+            .short(50778, 21),
         ]
+        if let matrix { entries.append(.quotients(50721, matrix, isSigned: true)) }
         if let neutral { entries.append(.quotients(50728, neutral)) }
         return entries
     }

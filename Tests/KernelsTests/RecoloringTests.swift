@@ -130,6 +130,21 @@ struct RecoloringTests {
         }
     }
 
+    /// A damaged profile may have such a curve. The largest value of a pixel is not its brightest one then.
+    @Test func `where a curve falls, light is mapped as it is where each channel has a curve of its own`() {
+        let falling = ToneCurve.table([0, 0.9, 0.5, 1])
+        // Almost the same one, so that no table of all channels is made.
+        let curves = [falling, falling, .table([0, 0.9, 0.5, 1 + 1e-12])]
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 61, height: 17), .rgb, .u8)
+        let mapping = Recoloring(.light(ToneMapping(.reinhard, exposure: 1.5, peak: 1000, target: 203)))
+        let results = [TransferCurve([falling]), TransferCurve(curves)].map { curve in
+            var result = AnyRaster(zeroed: picture.rect, layout: .rgb, format: .u8)
+            mapping.render(KernelSource(picture, curve: curve), within: nil, into: &result)
+            return result.bytes
+        }
+        #expect(results[0] == results[1])
+    }
+
     /// A picture of more rows than are copied at a time.
     @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)
     func `a part of a recoloured picture is the recoloured part`(layout: PixelLayout, format: SampleFormat) {

@@ -92,7 +92,7 @@ import WorkerProtocol
                     let expected =
                         scale == 1
                         ? PictureLevels.decodedRows * width * layout.channels * samples.bytes
-                        : PictureLevels.rowMemory(scale, width: width, layout, samples)
+                        : PictureLevels.rowMemory(scale, width: width, height: height, layout, samples)
                     #expect(bytes <= expected, "\(scale)")
                 }
             }

@@ -76,7 +76,7 @@ import Testing
                 selection: JobPlan.Selection())
         }
         let all = try plan(["photos"])
-        #expect(inputs(all) == ["photos/a.jpg"] && all.passedBy == [".nef": 2])
+        #expect(inputs(all) == ["photos/a.jpg"] && all.passedBy == [".nef": 2] && all.rawKinds == [".nef"])
         #expect(try inputs(plan(["photos/*.nef"])).contains("photos/b.nef"))
     }
 

@@ -24,6 +24,12 @@ package struct StoreWriter {
         return RecipeID(number: number ?? 0)
     }
 
+    /// Stores a recipe again, in case that somebody has removed it since it got its number: ``pruneRecipes(visits:)`` spares only the
+    /// recipes of runs that go on, and an adoption is no run.
+    package func keep(_ recipe: RecipeID, text: String) throws {
+        try execute("INSERT OR IGNORE INTO recipes (id, text) VALUES (?, ?)", [recipe.number, text])
+    }
+
     /// These outputs will be renamed to their paths.
     package func intend(_ records: [OutputRecord], job: JobID) throws { try put(records, "intents", job) }
 

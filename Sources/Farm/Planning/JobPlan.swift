@@ -35,6 +35,8 @@ package struct JobPlan: Sendable {
     /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
     /// folders`.
     package let passedBy: [String: Int]
+    /// The kinds in ``passedBy`` that are raw pictures of cameras, which a folder does not stand for.
+    package let rawKinds: Set<String>
     /// The number of pictures that are no inputs because their names begin with a dot.
     package let hiddenPictures: Int
     /// The number of pictures that a pattern of one extension leaves out only because they have another one, by
@@ -139,6 +141,7 @@ package struct JobPlan: Sendable {
         danglingLinks = Set(warnings.danglingLinks).sorted()
         unusedExcludes = warnings.unusedExcludes
         passedBy = warnings.passedBy
+        rawKinds = Set(catalog.rawExtensions.map { ".\($0)" }).intersection(warnings.passedBy.keys)
         hiddenPictures = warnings.hiddenPictures
         otherPictures = warnings.otherPictures
         missingPaths = warnings.missing
@@ -249,8 +252,11 @@ extension Catalog {
     /// The extensions of the pictures that folders stand for, in lower case, without the dot. Many cameras store a JPEG beside each raw
     /// picture, and their outputs would have the same name. So raw pictures are inputs only where they are named.
     var pictureExtensions: Set<String> {
-        Set(formats.filter { $0.canRead && !$0.isVideo && $0.name != "raw" }.flatMap(\.extensions))
+        Set(formats.filter { $0.canRead && !$0.isVideo }.flatMap(\.extensions)).subtracting(rawExtensions)
     }
+
+    /// The extensions of raw pictures of cameras, in lower case, without the dot.
+    var rawExtensions: Set<String> { Set(formats.filter { $0.name == "raw" }.flatMap(\.extensions)) }
 
     /// The extensions of the files that a folder among a job's inputs stands for: pictures, and clips if an output is a video of the
     /// inputs, and is not written into such a folder.

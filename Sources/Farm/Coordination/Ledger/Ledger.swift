@@ -146,7 +146,13 @@ package final class Ledger: Sendable {
     /// Records outputs that were renamed to their paths, or were adopted there.
     package func publish(_ records: [OutputRecord]) throws {
         guard !records.isEmpty else { return }
-        try change(records) { try $0.publish(records, job: $1) }
+        let texts = recipeTexts
+        try change(records) { writer, job in
+            for recipe in Set(records.map(\.recipe)) {
+                if let text = texts[recipe] { try writer.keep(recipe, text: text) }
+            }
+            try writer.publish(records, job: job)
+        }
     }
 
     /// Moves outputs from other jobs to this one.

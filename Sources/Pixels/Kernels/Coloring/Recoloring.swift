@@ -81,8 +81,9 @@ package struct Recoloring: Sendable, LevelChoosing {
             }
         case .colors(let function): return { function.recolor($0) }
         case .light(let function):
-            guard format == .u8, curve.curves.count == 1 else { return { function.recolor($0, curve) } }
-            let table = tables.tones(function, curve)
+            guard format == .u8, curve.curves.count == 1, let table = tables.tones(function, curve) else {
+                return { function.recolor($0, curve) }
+            }
             return { $0.lookUp(tones: table) }
         }
     }
@@ -246,7 +247,7 @@ private final class ChannelTables: Sendable {
         /// For gray, and for colours.
         var bytes: [Bool: [UInt8]] = [:]
         var words: [Bool: [UInt16]] = [:]
-        var tones: [[ToneCurve]: [UInt8]] = [:]
+        var tones: [[ToneCurve]: [UInt8]?] = [:]
     }
 
     private let known = Mutex(Known())
@@ -270,7 +271,8 @@ private final class ChannelTables: Sendable {
     /// The results of all bytes: in the row of the brightest channel of their pixel, the column of their own value.
     ///
     /// - Precondition: all channels have one curve.
-    func tones(_ function: any LightFunction, _ curve: TransferCurve) -> [UInt8] {
+    /// - Returns: nil if the curve falls somewhere: the largest value of a pixel is not its brightest one then.
+    func tones(_ function: any LightFunction, _ curve: TransferCurve) -> [UInt8]? {
         known.withLock { known in
             let table = known.tones[curve.curves] ?? Self.tones(function, curve)
             known.tones[curve.curves] = table
@@ -278,9 +280,10 @@ private final class ChannelTables: Sendable {
         }
     }
 
-    private static func tones(_ function: any LightFunction, _ curve: TransferCurve) -> [UInt8] {
+    private static func tones(_ function: any LightFunction, _ curve: TransferCurve) -> [UInt8]? {
         let (decoding, encoding) = (curve.decoding(.u8), curve.encoding(.u8))
         let lights = (UInt8.min...UInt8.max).map { $0.linear(decoding, 0) / UInt8.full }
+        guard zip(lights, lights.dropFirst()).allSatisfy({ $0 <= $1 }) else { return nil }
         var table = [UInt8](repeating: 0, count: 65536)
         for (brightest, light) in lights.enumerated() {
             // No channel is brighter than the brightest one.

@@ -131,8 +131,14 @@ struct PlanText {
     private var skipped: [String] {
         let plan = prepared.plan
         var lines: [String] = []
-        if !plan.passedBy.isEmpty {
-            lines.append("  skipped, because they are no picture files: \(Self.words(plan.passedBy))")
+        let raws = plan.passedBy.filter { plan.rawKinds.contains($0.key) }
+        if !raws.isEmpty {
+            let pattern = PathText.visible(raws.keys.sorted()[0])
+            lines.append("  raw pictures, which 'inputs' has to name, as in '*\(pattern)': \(Self.words(raws))")
+        }
+        let others = plan.passedBy.filter { !plan.rawKinds.contains($0.key) }
+        if !others.isEmpty {
+            lines.append("  skipped, because they are no picture files: \(Self.words(others))")
         }
         let hidden = plan.hiddenPictures
         if hidden > 0 {
@@ -140,10 +146,10 @@ struct PlanText {
                 "  \(Figures.plural(hidden, "hidden picture")) \(hidden == 1 ? "is" : "are") not taken: "
                     + "\(hidden == 1 ? "its name begins" : "their names begin") with a dot")
         }
-        let others = plan.otherPictures.values.reduce(0, +)
-        if others > 0 {
+        let unlike = plan.otherPictures.values.reduce(0, +)
+        if unlike > 0 {
             lines.append(
-                "  \(Figures.plural(others, "other picture")) in these folders \(others == 1 ? "does" : "do") not match "
+                "  \(Figures.plural(unlike, "other picture")) in these folders \(unlike == 1 ? "does" : "do") not match "
                     + "'inputs': \(Self.words(plan.otherPictures))")
         }
         return lines

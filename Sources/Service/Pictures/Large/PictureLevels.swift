@@ -37,7 +37,7 @@ package struct PictureLevels: Hashable, Sendable {
             PictureCrop.reduced(max(width, height), by: scale) > PictureCrop.longestSide
         {
             scale *= 2
-            let needed = Self.rowMemory(scale, width: width, layout, samples)
+            let needed = Self.rowMemory(scale, width: width, height: height, layout, samples)
             guard decoded + needed <= memory else { break }
             if used + needed > memory {
                 steps.append([])
@@ -53,12 +53,16 @@ package struct PictureLevels: Hashable, Sendable {
     package static let decodedRows = 384
 
     /// At least what a worker's `StreamPlan` counts for a reduction. If it counted more, the worker would hold the whole picture.
-    package static func rowMemory(_ scale: Int, width: Int, _ layout: PixelLayout, _ samples: SampleFormat) -> Int {
+    package static func rowMemory(
+        _ scale: Int, width: Int, height: Int, _ layout: PixelLayout, _ samples: SampleFormat
+    ) -> Int {
         // The rows that one row of the result is made of.
         let read = 7 * scale + 4
         let stored = 256 + max(64 + read, 2 * read) + 192 / scale
         // They are also held as floating-point numbers, twice.
-        return width * layout.channels * (samples.bytes * stored + 8 * read)
+        let rows = width * layout.channels * (samples.bytes * stored + 8 * read)
+        // Two tables say where each row is.
+        return rows + 16 * (height + read)
     }
 
     /// The largest scale at which the picture is no smaller than a thumbnail.
