@@ -34,7 +34,6 @@ import Testing
 
     @Test(arguments: formats)
     func `rows are pulled from top to bottom, each of them once`(format: String) throws {
-        try VipsRuntime.start(threads: 4)
         for values: [String: ParameterValue] in format == "tiff" ? [[:], ["tile": .boolean(true)]] : [[:]] {
             var next = 0
             try write(format, to: workspace.path("picture"), shape: shape, save: .init(values: values)) { range in

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `libvips holds few rows between its steps`() throws {
-        try VipsRuntime.start(threads: 1)
+        try VipsRuntime.start()
         #expect(VipsRuntime.hasLowBlocks)
     }
 

@@ -65,7 +65,7 @@ struct Toolbox: Sendable {
     static func startLibraries() throws {
         _ = try CPULevel.chosen(by: getenv(CPULevel.variable).map { String(cString: $0) }, of: CPULevel.supported)
         FontFile.forgetLanguages()
-        try VipsRuntime.start(threads: 1)
+        try VipsRuntime.start()
     }
 
     /// The registry with a dot in place of every picture, for questions that do not depend on pictures.

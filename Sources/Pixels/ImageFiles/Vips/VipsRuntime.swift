@@ -5,14 +5,9 @@ import Synchronization
 
 /// Starts libvips once in a process.
 package enum VipsRuntime {
-    /// Starts libvips without a cache and without output. It then reads only the formats of ``ImageFormats``, whatever the
-    /// content of a file. Later calls change only the number of threads.
-    ///
-    /// - Parameter threads: the number of threads of an encoder; 1 or more.
-    package static func start(threads: Int) throws(ImageFileError) {
-        try startIfNeeded()
-        vips_concurrency_set(gint(clamping: max(1, threads)))
-    }
+    /// Starts libvips without a cache, without output, and with one thread. It then reads only the formats of ``ImageFormats``,
+    /// whatever the content of a file. Later calls do nothing.
+    package static func start() throws(ImageFileError) { try startIfNeeded() }
 
     /// Loads the module with the format's operations, before several threads need it.
     package static func prepare(_ format: any ImageFormat) throws(ImageFileError) {
@@ -39,6 +34,8 @@ package enum VipsRuntime {
             // Without this setting pictures need more memory, and nothing else changes.
             lowBlocks.store(penumbra_set_tile_height(16) != 0, ordering: .relaxed)
             vips_cache_set_max(0)  // otherwise a changed file would give its old pixels
+            // With several threads, libvips 8.14 sometimes loses an error, and what a damaged file lacks becomes black.
+            vips_concurrency_set(1)
             VipsWarnings.listen()
             VipsModules.allowOnlyListedFormats()
             hasStarted = true

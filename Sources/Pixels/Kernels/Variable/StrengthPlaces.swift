@@ -43,8 +43,18 @@ package struct StrengthPlaces: Sendable {
 }
 
 extension AxisTable {
-    /// The table of some of its coordinates.
-    func part(_ range: Range<Int>) -> AxisTable {
-        AxisTable(range: range, positions: range.map { Int32(self[$0]) })
+    /// Numbers for its coordinates. Neighbours have the same number if they have equal entries here and in another table.
+    ///
+    /// - Precondition: the other table covers this one.
+    func numbered(with other: AxisTable) -> AxisTable {
+        var number: Int32 = 0
+        let numbers = range.map { coordinate -> Int32 in
+            if coordinate > range.lowerBound {
+                let last = coordinate - 1
+                if self[coordinate] != self[last] || other[coordinate] != other[last] { number += 1 }
+            }
+            return number
+        }
+        return AxisTable(range: range, positions: numbers)
     }
 }

@@ -125,10 +125,11 @@ private final class VariablePart {
         let pyramid = FloatPyramid(horizontal: design, vertical: design, stack.operations)
         for area in areas {
             sums.columns = area.columns
-            // The coordinates that differ in their strengths or pixels. In a picture of one column, they must lie where pixels are read.
+            // Beyond a transparent edge, pixels differ from those of the border, and their strengths do not.
             let run = pyramid.run(
-                stack.places.columns.part(reader.source.columns.range),
-                stack.places.rows.part(reader.source.rows.range), planes: reader.layout.channels + 1, area: area.rect
+                reader.source.columns.numbered(with: stack.places.columns),
+                reader.source.rows.numbered(with: stack.places.rows), planes: reader.layout.channels + 1,
+                area: area.rect
             ) { columns in
                 FloatSource(
                     reader, columns: columns,

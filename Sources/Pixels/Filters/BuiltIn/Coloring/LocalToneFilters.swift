@@ -55,7 +55,7 @@ package struct ShadowsHighlightsFilter: LocalToneFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "shadows-highlights", kind: .area,
-            summary: "Brightens or darkens the dark and the light parts of the picture", renderingVersion: 1,
+            summary: "Brightens or darkens the dark and the light parts of the picture", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "shadows", .number(minimum: -100, maximum: 100), fallback: .number(40), unit: "%",
@@ -90,7 +90,7 @@ package struct ClarityFilter: LocalToneFilter {
         FilterDescriptor(
             name: "clarity", kind: .area,
             summary: "Adds contrast to the middle tones, or takes it away, and leaves black and white",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "amount", .number(minimum: -100, maximum: 200), fallback: .number(40), unit: "%",

@@ -13,7 +13,7 @@ package struct PerspectiveFilter: WarpFilter {
         FilterDescriptor(
             name: "perspective", kind: .geometry,
             summary: "Makes a rectangle of four corners, such as those of a page that was photographed at an angle",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "corners", .path,

@@ -12,7 +12,7 @@ package struct StraightenFilter: WarpFilter {
         FilterDescriptor(
             name: "straighten", kind: .geometry,
             summary: "Turns the picture a little, and keeps the largest part without empty corners",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "angle", .number(minimum: -45, maximum: 45), unit: "°",
