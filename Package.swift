@@ -457,13 +457,12 @@ let package = Package(
             "NoticeDeliveryTests",
             ["NoticeDelivery", "Notifications", "QueueStorage", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
+        // These and other tests run programs. Each build makes all programs; a dependency would make the tests wait for them.
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Settings", "Catalogs", "Coordination", "Runs", "JobModel",
-                "JobStorage", "Scheduling",
-                "ExamplePictures",
-                "TestSupport", subprocess, system,
+                "RenderFarm", "Settings", "Catalogs", "Coordination", "Runs", "JobModel", "JobStorage", "Scheduling",
+                "ExamplePictures", "TestSupport", subprocess, system,
             ]),
         tests("ConfinementTests", ["Confinement", "CConfinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", "JobModel", "TestSupport", yams]),
@@ -478,21 +477,15 @@ let package = Package(
         tests(
             "ServiceTests",
             [
-                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs",
-                "Catalogs", "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm",
-                "ServiceAPI",
-                "ServiceClient", "HTTPService",
-                "Supervision",
-                "Endpoints", "Pictures", "Raster", "Geometry", "TestSupport",
-                subprocess, system,
+                "ExamplePictures", "JobModel", "Runs", "Catalogs", "Queueing", "QueueStorage", "Confinement",
+                "Notifications", "Settings", "RenderFarm", "ServiceAPI", "ServiceClient", "HTTPService", "Supervision",
+                "Endpoints", "Pictures", "Raster", "Geometry", "TestSupport", subprocess, system,
             ], exclude: ["Support/flaky.py", "Support/systemd.py"]),
         tests(
             "EndToEndTests",
             [
-                "penumbra", "penumbra-worker", "penumbra-faults", "Invert", "ExamplePictures", "Filters", "Geometry",
-                "Kernels",
-                "Raster", "Catalogs", "JobModel", "WorkerProtocol", "Confinement",
-                "TestSupport", subprocess, system,
+                "ExamplePictures", "Filters", "Geometry", "Kernels", "Raster", "Catalogs", "JobModel",
+                "WorkerProtocol", "Confinement", "TestSupport", subprocess, system,
             ], exclude: ["Support"]),
     ] + rowKernelLevels.sorted { $0.key < $1.key }.map { rowKernels($0.key, $0.value) }
         + swiftPlugins.map(plugin),

@@ -18,12 +18,12 @@ struct FixedPointTests {
     @Test(arguments: [2.5, 3, 4, 5, 6.3, 8, 11, 22, 47, 49, 100], PixelLayout.allCases)
     func `many rates give the slow twin's bytes on every edge and phase`(sigma: Double, layout: PixelLayout) {
         // The twin is slow. With an opaque alpha, only the moves of pixels differ.
-        guard !layout.hasAlpha || sigma == 5 || sigma > 48 else { return }
+        guard !layout.hasAlpha || sigma == 5 || sigma == 49 else { return }
         let gaussian = Gaussian(radius: sigma)
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
         // The twin takes a few seconds for a large radius.
         for (number, edge) in TwinEdges.all.prefix(sigma > 60 ? 1 : 3).enumerated() {
-            let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: 37 + number, height: 11)
+            let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: 37 + number, height: 7)
             let picture = Pattern.binaryNoise.picture(rect, layout, alpha: .opaque, seed: UInt64(number))
             let source = KernelSource(picture, gaussian.halo, edge)
             let result = blurred(sigma, picture, source).bytes
