@@ -104,6 +104,19 @@ import TestSupport
         #expect(known(try look(job())) == known([record], radius: 3))
     }
 
+    @Test func `an adoption is recorded if its recipe was removed, and another job has stored it under another number`()
+        throws
+    {
+        let ledger = try ledger(of: job())
+        let record = try output("out/a", by: ledger, radius: 3)
+        _ = try ledger.id(of: .make([.gaussian(4)]))
+        try StoredRuns.prune(keeping: 1, state: state)
+        let other = try publish(["out/b"], for: job("other"), radius: 3)
+        #expect(other[0].recipe != record.recipe)
+        try ledger.publish([record])
+        #expect(known(try look(job())) == known([record], radius: 3))
+    }
+
     @Test func `reading leaves no trace`() throws {
         #expect(try look(job()).records.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: state))

@@ -394,19 +394,20 @@ import Testing
     @Test func `plan counts for programs, too, and names what it passes by`() async throws {
         try workspace.write("x", to: "photos/old.TGA")
         try workspace.write("x", to: "photos/raw.NEF")
+        try workspace.write("x", to: "photos/raw.dng")
         try workspace.write("x", to: "photos/README")
         try workspace.writeNightly(inputs: "photos")
         #expect(try await Program.night(workspace, "--only", "a.png") == NightSummary(published: 1))
         let text = try await penumbra("plan", "job.yaml")
         #expect(
             text.output.hasSuffix(
-                "\n  raw pictures, which 'inputs' has to name, as in '*.nef': 1 .nef"
+                "\n  raw pictures, which 'inputs' has to name, as in 'FOLDER/**/*.{dng,nef}': 1 .dng, 1 .nef"
                     + "\n  skipped, because they are no picture files: 1 .tga, 1 without an extension\n"))
         let json = try await penumbra("plan", "job.yaml", "--json")
         let summary = try #require(json.output.split(separator: "\n").last)
         for part in [
             #""frames":3"#, #""toRender":2"#, #""skipped":1"#,
-            #""passedBy":{".nef":1,".tga":1,"without an extension":1}"#,
+            #""passedBy":{".dng":1,".nef":1,".tga":1,"without an extension":1}"#,
         ] {
             #expect(summary.contains(part), "\(summary)")
         }

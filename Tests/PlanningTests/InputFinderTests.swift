@@ -68,7 +68,7 @@ import Testing
             formats: Catalog.small.formats + [
                 FormatDescriptor(
                     name: "raw", extensions: ["dng", "nef"], canRead: true, canWrite: false, sampleFormats: [],
-                    holdsAlpha: false, isLossless: false, largestSide: 0, options: [])
+                    holdsAlpha: false, isCameraRaw: true, isLossless: false, largestSide: 0, options: [])
             ])
         func plan(_ inputs: [String]) throws -> JobPlan {
             try JobPlan(

@@ -24,10 +24,12 @@ package struct StoreWriter {
         return RecipeID(number: number ?? 0)
     }
 
-    /// Stores a recipe again, in case that somebody has removed it since it got its number: ``pruneRecipes(visits:)`` spares only the
-    /// recipes of runs that go on, and an adoption is no run.
-    package func keep(_ recipe: RecipeID, text: String) throws {
-        try execute("INSERT OR IGNORE INTO recipes (id, text) VALUES (?, ?)", [recipe.number, text])
+    /// The number of a recipe that had this number. It gets another one if somebody has removed it since then:
+    /// ``pruneRecipes(visits:)`` spares only the recipes of runs that go on, and an adoption is no run.
+    package func present(_ recipe: RecipeID, text: String) throws -> RecipeID {
+        let isKnown = try Int.fetchOne(
+            database, sql: "SELECT 1 FROM recipes WHERE id = ?", arguments: [recipe.number])
+        return isKnown == nil ? try self.recipe(text) : recipe
     }
 
     /// These outputs will be renamed to their paths.

@@ -256,7 +256,7 @@ extension Catalog {
     }
 
     /// The extensions of raw pictures of cameras, in lower case, without the dot.
-    var rawExtensions: Set<String> { Set(formats.filter { $0.name == "raw" }.flatMap(\.extensions)) }
+    var rawExtensions: Set<String> { Set(formats.filter(\.isCameraRaw).flatMap(\.extensions)) }
 
     /// The extensions of the files that a folder among a job's inputs stands for: pictures, and clips if an output is a video of the
     /// inputs, and is not written into such a folder.

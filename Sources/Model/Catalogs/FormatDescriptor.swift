@@ -25,6 +25,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
     public let frameTime: Int?
     /// True if a file is a video. ffmpeg writes it, at a constant frame rate.
     public let isVideo: Bool
+    /// True for raw pictures of cameras. Many cameras store a JPEG beside each, so a folder among the inputs does not stand for them.
+    public let isCameraRaw: Bool
     /// True if an output is a folder. Its path has no extension, and it contains a file of that name.
     public let isFolder: Bool
     /// True if writing and reading gives the same samples with the fallbacks of `options`.
@@ -40,8 +42,9 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
     public init(
         name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
         sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsProfile: Bool = true, holdsTexts: Bool = true,
-        frameTime: Int? = nil, isVideo: Bool = false, isFolder: Bool = false, isLossless: Bool, largestSide: Int,
-        options: [ParameterDescriptor], sampleLimits: [SampleLimit] = [], conditions: [OptionCondition] = []
+        frameTime: Int? = nil, isVideo: Bool = false, isCameraRaw: Bool = false, isFolder: Bool = false,
+        isLossless: Bool, largestSide: Int, options: [ParameterDescriptor], sampleLimits: [SampleLimit] = [],
+        conditions: [OptionCondition] = []
     ) {
         self.name = name
         self.extensions = extensions
@@ -54,6 +57,7 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
         self.holdsTexts = holdsTexts
         self.frameTime = frameTime
         self.isVideo = isVideo
+        self.isCameraRaw = isCameraRaw
         self.isFolder = isFolder
         self.isLossless = isLossless
         self.largestSide = largestSide

@@ -22,8 +22,9 @@ static void note_damage(void *raw, const char *file, const int offset) {
 
 static int32_t end_of(int code) {
     if (code == LIBRAW_SUCCESS) return PENUMBRA_RAW_FINE;
-    /* Positive codes are those of system calls. */
     if (code == ENOMEM || code == LIBRAW_UNSUFFICIENT_MEMORY) return PENUMBRA_RAW_NO_MEMORY;
+    /* Positive codes are those of system calls. */
+    if (code > 0) return PENUMBRA_RAW_SYSTEM - code;
     if (code == LIBRAW_TOO_BIG) return PENUMBRA_RAW_TOO_LARGE;
     if (code == LIBRAW_FILE_UNSUPPORTED || code == LIBRAW_NOT_IMPLEMENTED) return PENUMBRA_RAW_UNKNOWN;
     return PENUMBRA_RAW_BROKEN;
@@ -127,9 +128,15 @@ int32_t penumbra_raw_read_facts(const char *path, int32_t half, penumbra_raw_fac
     facts->iso = data->other.iso_speed;
     facts->focal_length = data->other.focal_len;
     /* Sensors that lie diagonally, or whose pixels are not square, give other sizes. After this call nothing can be developed. */
+    int first_width = data->sizes.iwidth, first_height = data->sizes.iheight;
+    int is_even = data->sizes.pixel_aspect == 1;
     end = end_of(libraw_adjust_sizes_info_only(data));
     facts->width = data->sizes.iwidth;
     facts->height = data->sizes.iheight;
+    if (!is_even || facts->width != first_width || facts->height != first_height) {
+        facts->first_width = first_width;
+        facts->first_height = first_height;
+    }
     if (end == PENUMBRA_RAW_FINE && raw->is_damaged) end = PENUMBRA_RAW_BROKEN;
     penumbra_raw_close(raw);
     return end;

@@ -148,10 +148,16 @@ package final class Ledger: Sendable {
         guard !records.isEmpty else { return }
         let texts = recipeTexts
         try change(records) { writer, job in
-            for recipe in Set(records.map(\.recipe)) {
-                if let text = texts[recipe] { try writer.keep(recipe, text: text) }
+            let used = Set(records.map(\.recipe))
+            let present = try used.reduce(into: [RecipeID: RecipeID]()) { present, recipe in
+                present[recipe] = try texts[recipe].map { try writer.present(recipe, text: $0) }
             }
-            try writer.publish(records, job: job)
+            let stored = records.map { record in
+                var record = record
+                record.recipe = present[record.recipe] ?? record.recipe
+                return record
+            }
+            try writer.publish(stored, job: job)
         }
     }
 

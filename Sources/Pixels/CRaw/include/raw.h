@@ -15,13 +15,17 @@ enum {
     /* LibRaw refuses the size of the sensor. */
     PENUMBRA_RAW_TOO_LARGE = 3,
     /* The process has no more memory. */
-    PENUMBRA_RAW_NO_MEMORY = 4
+    PENUMBRA_RAW_NO_MEMORY = 4,
+    /* A call of the system failed. Its error number is subtracted. */
+    PENUMBRA_RAW_SYSTEM = -1000
 };
 
 /* What the head of a file states. */
 typedef struct penumbra_raw_facts {
     /* The size of the developed picture, before it is turned. */
     int32_t width, height;
+    /* The size of the picture from which LibRaw makes it at last, if pixels are not square or lie diagonally; 0 otherwise. */
+    int32_t first_width, first_height;
     /* The size of the sensor, with the margins that are cut off. */
     int32_t sensor_width, sensor_height;
     /* 3 for colour, 1 for gray. */

@@ -104,7 +104,8 @@ package final class InputFile {
     private func copyIntoMemory() throws(ImageFileError) {
         let memory = MemoryFile.create()
         guard memory >= 0 else { throw ImageFileError(path: path, .open, errno: errno) }
-        copy = memory
+        var isWhole = false
+        defer { if !isWhole { close(memory) } }
         let portion = 1 << 20
         for offset in stride(from: 0, to: ownSize, by: portion) {
             // If the file has become shorter, the copy is shorter, too.
@@ -116,6 +117,8 @@ package final class InputFile {
             }
         }
         if let failure { throw ImageFileError(path: path, .read, errno: failure) }
+        isWhole = true
+        copy = memory
     }
 
     /// The system error after a library could not read the file, if there was one. If the library opened the file itself, the

@@ -40,6 +40,7 @@ package struct APNGFormat: ImageFormat {
         let player = try APNGPlayer(file, frames, chosen, like: header)
         var picture = OwnPicture(shape: player.shape.repeated(chosen.count)) { try player.rows($0) }
         picture.header = header
+        picture.heldBytes = frames.heldBytes(player.shape)
         picture.frames = OwnPicture.Frames(
             count: frames.all.count, height: player.shape.height,
             durations: pages == .animation ? frames.all.map(\.duration) : nil, repetitions: frames.repetitions)
@@ -94,6 +95,8 @@ struct APNGFrames {
         let blends: Bool
         /// Where its compressed data are in the file.
         fileprivate(set) var data: [Part] = []
+
+        fileprivate var dataLength: Int { data.reduce(0) { $0 + $1.dataLength } }
     }
 
     /// A chunk with compressed data.
@@ -196,14 +199,31 @@ struct APNGFrames {
         for (index, frame) in all.enumerated() {
             guard !frame.data.isEmpty else { throw .broken("frame \(index + 1) has no data") }
             // Compressed data are hardly longer than their pixels.
-            let most = 2 * (8 * frame.width + 1) * frame.height + (1 << 16)
-            guard frame.data.reduce(0, { $0 + $1.dataLength }) <= most else {
+            let most = 2 * ((frame.width * bitsPerPixel + 7) / 8 + 1) * frame.height + (1 << 16)
+            guard frame.dataLength <= most else {
                 throw .broken("frame \(index + 1) has more data than its pixels need")
             }
         }
         guard all.count <= Self.mostRows / height else {
             throw .broken("its \(all.count) frames have more than \(Self.mostRows) rows")
         }
+    }
+
+    /// The bits of a pixel as they are stored.
+    private var bitsPerPixel: Int {
+        let channels = [0: 1, 2: 3, 3: 1, 4: 2][form[1]] ?? 4
+        return channels * Int(form[0])
+    }
+
+    /// The memory that a decoder of these frames needs.
+    ///
+    /// - Parameter shape: that of one frame of the animation.
+    func heldBytes(_ shape: ImageShape) -> Int {
+        let pixelBytes = shape.layout.channels * shape.sampleFormat.bytes
+        func most(_ bytes: (Frame) -> Int) -> Int { all.map(bytes).max() ?? 0 }
+        // The canvas, what comes back after a frame (twice while it is copied), a frame's pixels, and its data as a PNG in two places.
+        return shape.byteCount + 2 * most { $0.disposal == .previous ? $0.width * $0.height * pixelBytes : 0 }
+            + most { $0.width * $0.height * pixelBytes } + 2 * most(\.dataLength)
     }
 
     /// The content of a short chunk, whose check sum must be right.

@@ -41,13 +41,17 @@ extension RunningBlur {
             return parts.filter { $0.part.area.y <= one.part.area.y && $0.part.area.bottom > first }
         }
         let rows = lives.map { $0.reduce(0) { $0 + $1.form.rows * $1.part.extent.width } }.max() ?? 0
-        let widths = lives.map { $0.reduce(0) { $0 + $1.part.extent.width } }.max() ?? 0
-        let bytes = lives.map { $0.reduce(0) { $0 + $1.bytes(mask, output) } }.max() ?? 0
+        let arrived = lives.map { $0.reduce(0) { $0 + $1.form.copies * $1.part.extent.width } }.max() ?? 0
+        let kernels = lives.map { $0.reduce(0) { $0 + $1.bytes(mask) } }.max() ?? 0
+        let tables = parts.reduce(0) { $0 + $1.tableBytes }
+        // The originals of a band, and the blurred pixels of a part in it.
+        let bands = 2 * RunningForm.tallestBand * output.rowBytes
         let width = max(1, input.width)
         // The rows of the output's band wait, and all that the blur reads below it and above the next part.
         let shared = RunningForm.tallestBand + halo.top + halo.bottom + (parts.map(\.form.rowsAhead).max() ?? 0)
         return RunningForm(
-            rows: shared + (rows + width - 1) / width, copies: 2 + (widths + width - 1) / width, bytes: bytes
+            rows: shared + (rows + width - 1) / width, copies: 2 + (arrived + width - 1) / width,
+            bytes: kernels + tables + bands
         ) { [parts] in RunningMask($0, output, mask, parts) }
     }
 }
@@ -58,6 +62,8 @@ extension RunningForm {
 }
 
 extension RunningOutput {
+    fileprivate var rowBytes: Int { rect.width * layout.channels * format.bytes }
+
     fileprivate func part(_ area: PixelRect) -> RunningOutput {
         RunningOutput(rect: area, layout: layout, format: format, light: light)
     }
@@ -70,9 +76,11 @@ private struct MaskedPart {
 
     init(_ part: RunningPart, _ form: RunningForm) { (self.part, self.form) = (part, form) }
 
-    func bytes(_ mask: Mask, _ output: RunningOutput) -> Int {
-        form.bytes + RunningCoverage.bytes(mask, part.area) + 16 * (part.columns.range.count + part.rows.range.count)
-    }
+    /// The memory of the kernel and of the mask's coverage.
+    func bytes(_ mask: Mask) -> Int { form.bytes + RunningCoverage.bytes(mask, part.area) }
+
+    /// The memory of the tables, which exist from the first row of the picture on.
+    var tableBytes: Int { 16 * (part.columns.range.count + part.rows.range.count) }
 }
 
 /// A blur that a mask limits, from the top down.

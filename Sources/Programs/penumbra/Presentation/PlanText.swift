@@ -133,8 +133,10 @@ struct PlanText {
         var lines: [String] = []
         let raws = plan.passedBy.filter { plan.rawKinds.contains($0.key) }
         if !raws.isEmpty {
-            let pattern = PathText.visible(raws.keys.sorted()[0])
-            lines.append("  raw pictures, which 'inputs' has to name, as in '*\(pattern)': \(Self.words(raws))")
+            let kinds = raws.keys.sorted().map { PathText.visible(String($0.dropFirst())) }
+            let pattern = kinds.count == 1 ? kinds[0] : "{\(kinds.joined(separator: ","))}"
+            lines.append(
+                "  raw pictures, which 'inputs' has to name, as in 'FOLDER/**/*.\(pattern)': \(Self.words(raws))")
         }
         let others = plan.passedBy.filter { !plan.rawKinds.contains($0.key) }
         if !others.isEmpty {

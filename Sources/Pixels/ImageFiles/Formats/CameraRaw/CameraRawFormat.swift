@@ -6,8 +6,9 @@ import Glibc
 import Raster
 
 /// The raw pictures of cameras, which LibRaw develops. The settings are the same for all of them, so that the pixels depend on the
-/// file alone: the camera's white balance (that of daylight if the file has none), AHD, no automatic brightness, clipped
-/// highlights. The result is sRGB of 16 bits. <https://www.libraw.org/docs/API-datastruct-eng.html#libraw_output_params_t>
+/// file and LibRaw alone: the camera's white balance (that of daylight if the file has none), AHD (LibRaw's own method for X-Trans),
+/// no automatic brightness, clipped highlights. The result is sRGB of 16 bits.
+/// <https://www.libraw.org/docs/API-datastruct-eng.html#libraw_output_params_t>
 package struct CameraRawFormat: ReadOnlyFormat {
     package let title = "camera raw"
     package let cost = CodecCost(decode: 95, encode: 0)
@@ -16,8 +17,8 @@ package struct CameraRawFormat: ReadOnlyFormat {
     package let isDecodedWhole = true
     package let descriptor = FormatDescriptor(
         name: "raw", extensions: Self.extensionsOfTIFF + ["cr3", "crw", "mrw", "orf", "raf", "rw2", "rwl"],
-        canRead: true, canWrite: false, streams: .no, sampleFormats: [], holdsAlpha: false, isLossless: false,
-        largestSide: 0, options: [])
+        canRead: true, canWrite: false, streams: .no, sampleFormats: [], holdsAlpha: false, isCameraRaw: true,
+        isLossless: false, largestSide: 0, options: [])
 
     package init() {}
 
@@ -102,10 +103,13 @@ private final class CameraRaw {
     private let isHalved: Bool
     private var developed: DevelopedRaw?
 
+    /// What the methods of demosaicing need beside the picture: that for X-Trans has squares of 512 pixels with 94 bytes for each.
+    private static let workBytes = 32 << 20
+
     /// A sensor has pixels that the picture does not show, but not many more.
     private static let mostMargins = 16 << 20
 
-    /// The largest file of a raw picture. It is copied into memory before LibRaw looks at it.
+    /// The largest file of a raw picture. If another process has opened it, it is copied into memory before LibRaw looks at it.
     private static let mostBytes = 1 << 30
 
     init(_ file: InputFile, isHalved: Bool) throws(OwnDecodingError) {
@@ -127,9 +131,13 @@ private final class CameraRaw {
             width: width, height: height, layout: facts.channels == 1 ? .gray : .rgb, sampleFormat: .u16)
         orientation = Orientation(flip: Int(facts.flip))
         exif = ExifDocument(of: facts)
-        // Without a mosaic, LibRaw has four samples for each pixel of the sensor, too. The file is copied into memory.
-        let perPixel = whole.is_mosaic != 0 || whole.channels == 1 ? 2 : 8
-        heldBytes = perPixel * sensorWidth * sensorHeight + 8 * width * height + file.size
+        // LibRaw has four samples for each pixel, and also for each pixel of the sensor if that has no mosaic. While it reads a file
+        // with floats, it has these and samples of 16 bits. The picture is there twice while it is stretched or turned. The file may
+        // be in memory, too.
+        let (sensor, hasOneSample) = (sensorWidth * sensorHeight, whole.is_mosaic != 0 || whole.channels == 1)
+        let pixelBytes = 8 * (width * height + Int(facts.first_width) * Int(facts.first_height))
+        let most = max((hasOneSample ? 2 : 8) * sensor + pixelBytes, (hasOneSample ? 6 : 18) * sensor)
+        heldBytes = most + Self.workBytes + file.size
         self.file = file
         self.isHalved = isHalved && canBeHalved
     }
@@ -184,6 +192,7 @@ private final class CameraRaw {
     /// - Parameter damage: what is wrong with a broken file.
     private static func failure(_ end: Int32, of file: InputFile, _ damage: String) -> OwnDecodingError? {
         switch Int(end) {
+        case ..<PENUMBRA_RAW_SYSTEM: .file(ImageFileError(path: file.path, reading: Int32(PENUMBRA_RAW_SYSTEM) - end))
         case PENUMBRA_RAW_FINE: nil
         case PENUMBRA_RAW_UNKNOWN:
             .unsupported(
