@@ -78,6 +78,15 @@ import Testing
         let all = try plan(["photos"])
         #expect(inputs(all) == ["photos/a.jpg"] && all.passedBy == [".nef": 2] && all.rawKinds == [".nef"])
         #expect(try inputs(plan(["photos/*.nef"])).contains("photos/b.nef"))
+        try folder.touch("raws/c.dng")
+        try folder.touch("raws/c.nef")
+        let hint = PatternHint.rawPictures(folder: "raws", extensions: ["dng", "nef"])
+        #expect(
+            hint.message
+                == "a folder does not stand for the raw pictures of cameras in it, so write 'raws/**/*.{dng,nef}'")
+        #expect(throws: PlanError.nothingMatched(patterns: ["raws"], hints: [hint])) { try plan(["raws"]) }
+        let both = try plan(["photos", "raws"])
+        #expect(both.unmatchedPatterns.map { both.hint(ofInput: $0) } == [hint])
     }
 
     @Test func `what a folder holds beside pictures is counted by its kind, and what a pattern does not match is not`()

@@ -104,7 +104,8 @@ package struct JobPlan: Sendable {
             guard finder.excluded.isEmpty, !finder.leavesFoldersOut else {
                 throw .allExcluded(count: finder.excluded.count)
             }
-            let hints = job.inputs.compactMap { PatternHint(entry: $0, in: job.folder) }
+            let rawKinds = catalog.rawKinds(of: finder.warnings)
+            let hints = job.inputs.compactMap { PatternHint(entry: $0, in: job.folder, rawKinds: rawKinds) }
             throw .nothingMatched(patterns: job.inputs, hints: hints)
         }
         try self.init(
@@ -141,7 +142,7 @@ package struct JobPlan: Sendable {
         danglingLinks = Set(warnings.danglingLinks).sorted()
         unusedExcludes = warnings.unusedExcludes
         passedBy = warnings.passedBy
-        rawKinds = Set(catalog.rawExtensions.map { ".\($0)" }).intersection(warnings.passedBy.keys)
+        rawKinds = catalog.rawKinds(of: warnings)
         hiddenPictures = warnings.hiddenPictures
         otherPictures = warnings.otherPictures
         missingPaths = warnings.missing
@@ -256,7 +257,12 @@ extension Catalog {
     }
 
     /// The extensions of raw pictures of cameras, in lower case, without the dot.
-    var rawExtensions: Set<String> { Set(formats.filter(\.isCameraRaw).flatMap(\.extensions)) }
+    private var rawExtensions: Set<String> { Set(formats.filter(\.isCameraRaw).flatMap(\.extensions)) }
+
+    /// The kinds of files that a search passed by that are raw pictures: `.nef`.
+    fileprivate func rawKinds(of warnings: SearchWarnings) -> Set<String> {
+        Set(rawExtensions.map { ".\($0)" }).intersection(warnings.passedBy.keys)
+    }
 
     /// The extensions of the files that a folder among a job's inputs stands for: pictures, and clips if an output is a video of the
     /// inputs, and is not written into such a folder.

@@ -6,14 +6,19 @@ package enum PatternHint: Hashable, Sendable {
     case literalName(String, pattern: String)
     /// The pattern matches a folder, but files were asked for.
     case folder(String, pattern: String)
+    /// The entry is a folder, which does not stand for the raw pictures of cameras in it. They have these extensions.
+    case rawPictures(folder: String, extensions: [String])
     /// The entry consists of several patterns with commas between them.
     case list(String, patterns: [String])
 
     /// - Parameters:
     ///   - entry: An entry of `inputs` or `exclude`, as it was written.
     ///   - folder: The absolute path that a relative entry starts from.
-    init?(entry: String, in folder: String) {
-        if let found = GlobPattern.literally(entry, in: folder) {
+    ///   - rawKinds: The kinds of raw pictures, as `.nef`, that folders of `inputs` were found to hold.
+    init?(entry: String, in folder: String, rawKinds: Set<String> = []) {
+        if !rawKinds.isEmpty, FileKind(of: PathText.normalized(entry, in: folder)) == .folder {
+            self = .rawPictures(folder: entry, extensions: rawKinds.map { String($0.dropFirst()) }.sorted())
+        } else if let found = GlobPattern.literally(entry, in: folder) {
             self = .literalName(found.name, pattern: found.pattern)
         } else if let patterns = Self.patterns(listedIn: entry) {
             self = .list(entry, patterns: patterns)
@@ -72,6 +77,9 @@ package enum PatternHint: Hashable, Sendable {
             "'\(PathText.visible(name))' is there: '*', '?', '[' and '{' are wildcards, so write '\(PathText.visible(pattern))'"
         case .folder(let name, let pattern):
             "'\(PathText.visible(name))' names a folder: '\(PathText.visible(pattern))' chooses the files in it"
+        case .rawPictures(let folder, let extensions):
+            "a folder does not stand for the raw pictures of cameras in it, so write "
+                + "'\(PathText.visible(folder.hasSuffix("/") ? folder : folder + "/"))**/*.\(Self.pattern(of: extensions))'"
         case .list(let entry, let patterns):
             "'\(PathText.visible(entry))' is a single pattern, so write a list: "
                 + "[\(patterns.map { "'\(PathText.visible($0).replacing("'", with: "''"))'" }.joined(separator: ", "))]"
@@ -79,11 +87,18 @@ package enum PatternHint: Hashable, Sendable {
     }
 }
 
+extension PatternHint {
+    /// `nef`, or `{dng,nef}`.
+    package static func pattern(of extensions: [String]) -> String {
+        extensions.count == 1 ? extensions[0] : "{\(extensions.joined(separator: ","))}"
+    }
+}
+
 extension JobPlan {
     /// The hint for one of ``unmatchedPatterns``.
     package func hint(ofInput pattern: String) -> PatternHint? {
         let entry = job.inputs.first { PathKey(GlobPattern($0, in: job.folder).text) == PathKey(pattern) }
-        return entry.flatMap { PatternHint(entry: $0, in: job.folder) }
+        return entry.flatMap { PatternHint(entry: $0, in: job.folder, rawKinds: rawKinds) }
     }
 
     /// The hint for one of ``unmatchedExcludes``.

@@ -10,7 +10,7 @@ struct ChainSchema {
         let alone = filters.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
         let entry = SchemaNode.mapping(filters.map { ($0.name, severalTimes($0)) })
         return [
-            "type": "array", "minItems": 1,
+            "type": "array",
             "items": .any(of: [
                 .words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1]),
             ]),

@@ -39,7 +39,7 @@ enum JobKeys {
                 + "time.", ["$ref": "#/$defs/animation"]),
         JobKey(
             "filters", "a list of filters",
-            "The filters for each picture, in order. An item is a name, or a name with parameters.",
+            "The filters for each picture, in order. An item is a name, or a name with parameters. With `[]`, only the format changes.",
             ["$ref": "#/$defs/chain"]),
         JobKey(
             "output", "a path with fields",

@@ -1,7 +1,7 @@
 import Catalogs
 import JobModel
 
-/// Reads `filters:`, a list of filters with their parameters.
+/// Reads `filters:`, a list of filters with their parameters. Without any, only the format changes.
 struct ChainReader {
     let catalog: Catalog
     let pictures: PictureLookup
@@ -10,10 +10,6 @@ struct ChainReader {
         ValueReader { node, name, log in
             guard case .sequence(let items) = node.content else {
                 log.error(.filter(.notAList(found: node.kindName)), at: node.span)
-                return nil
-            }
-            guard !items.isEmpty else {
-                log.error(.value(.emptyChain(name: name)), at: node.span)
                 return nil
             }
             let filters = items.enumerated().map { index, item in

@@ -15,7 +15,7 @@ package struct MappingReader {
     private let log: DiagnosticLog
     /// The keys that were asked for, in order.
     package private(set) var known: [String] = []
-    private var missing: [(key: String, example: String)] = []
+    private var missing: [(key: String, example: String, alternative: String?)] = []
 
     /// Nil if the node is no mapping. This is reported, unless the node is a hole.
     ///
@@ -60,9 +60,11 @@ package struct MappingReader {
     }
 
     /// The value of a required key. `example` is a value that messages may propose.
-    package mutating func required<Value>(_ key: String, _ type: ValueReader<Value>, example: String) -> Value? {
+    package mutating func required<Value>(
+        _ key: String, _ type: ValueReader<Value>, example: String, or alternative: String? = nil
+    ) -> Value? {
         if let entry = entry(key) { return type.read(entry.value, for: key, log: log) }
-        missing.append((key, example))
+        missing.append((key, example, alternative))
         return nil
     }
 
@@ -87,8 +89,8 @@ package struct MappingReader {
         }
         // A refused line, or a misspelt key, may have been the missing key.
         guard mapping.isComplete else { return }
-        for (key, example) in missing where !meant.contains(key) {
-            log.error(.value(.missingKey(key, of: owner, example: example)), at: span)
+        for (key, example, alternative) in missing where !meant.contains(key) {
+            log.error(.value(.missingKey(key, of: owner, example: example, or: alternative)), at: span)
         }
     }
 }

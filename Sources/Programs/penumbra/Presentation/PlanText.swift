@@ -134,9 +134,9 @@ struct PlanText {
         let raws = plan.passedBy.filter { plan.rawKinds.contains($0.key) }
         if !raws.isEmpty {
             let kinds = raws.keys.sorted().map { PathText.visible(String($0.dropFirst())) }
-            let pattern = kinds.count == 1 ? kinds[0] : "{\(kinds.joined(separator: ","))}"
             lines.append(
-                "  raw pictures, which 'inputs' has to name, as in 'FOLDER/**/*.\(pattern)': \(Self.words(raws))")
+                "  raw pictures, which 'inputs' has to name, as in 'FOLDER/**/*.\(PatternHint.pattern(of: kinds))': "
+                    + Self.words(raws))
         }
         let others = plan.passedBy.filter { !plan.rawKinds.contains($0.key) }
         if !others.isEmpty {

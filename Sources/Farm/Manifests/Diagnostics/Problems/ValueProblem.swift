@@ -5,7 +5,7 @@ package enum ValueProblem: Hashable, Sendable {
     // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'". `noun` is the word for its keys:
     // "key", "parameter".
     case notAMapping(owner: String, found: String, example: String)
-    case missingKey(String, of: String, example: String)
+    case missingKey(String, of: String, example: String, or: String? = nil)
     case unknownKey(String, noun: String, of: String, nearest: String?, known: [String])
 
     // Kinds of nodes. `wanted` and `found` include their article.
@@ -13,7 +13,6 @@ package enum ValueProblem: Hashable, Sendable {
     case emptyText(name: String)
     case shortPath(name: String, example: String)
     case emptyList(name: String)
-    case emptyChain(name: String)
 
     // Scalars.
     case notANumber(name: String, text: String, fault: NumberError)
@@ -62,8 +61,10 @@ extension ValueProblem {
         switch self {
         case .notAMapping(let owner, let found, let example):
             Words("\(owner) must be a mapping, not \(found)", remedy: "write \(example)")
-        case .missingKey(let key, let owner, let example):
-            Words("\(owner) has no '\(key)'", remedy: "add '\(key): \(example)'")
+        case .missingKey(let key, let owner, let example, let alternative):
+            Words(
+                "\(owner) has no '\(key)'",
+                remedy: "add '\(key): \(example)'" + (alternative.map { ", or \($0)" } ?? ""))
         case .unknownKey(let key, let noun, let owner, let nearest, let known):
             Words(
                 "\(owner) has no \(noun) \(key.quoted)",
@@ -77,11 +78,6 @@ extension ValueProblem {
             Words("'\(name)' needs at least two places", remedy: "write it as \(example)")
         case .emptyList(let name):
             Words("'\(name)' is an empty list", remedy: "write at least one item")
-
-        case .emptyChain(let name):
-            Words(
-                "'\(name)' is an empty list",
-                remedy: "write at least one filter; if the items of 'outputs' have filters, 'filters' may be left out")
 
         case .notANumber(let name, let text, let fault):
             Words("'\(name)' needs \(fault.wanted), and \(text.quoted) is none", remedy: fault.remedy)
