@@ -280,7 +280,7 @@ import Testing
                 job.yaml:5:9: error: this output can hold no animation
                 5 | output: o.png
                   |         ^^^^^
-                  = write one as gif, mp4 and webp, or a picture of each frame: out/{stem}-{frame:04}.png
+                  = write one as gif, mp4 or webp, or a picture of each frame: out/{stem}-{frame:04}.png
                 """)
         #expect(reading("filters: [invert]\nanimate: crossfade", output: "{stem}.{ext}").problems.count == 1)
         #expect(

@@ -69,7 +69,7 @@ enum RunText {
         }
         lines += reasons(line.counts.keptByReason ?? [:]).map { "kept      \($0)" }
         lines += (line.counts.notes ?? []).map { "note      \(PathText.visible($0))" }
-        lines += tasks(counts)
+        lines += tasks(counts, isCutOff: line.state == RunStatus.Condition.interrupted.rawValue)
         if !failed.isEmpty { lines.append("failed") }
         for frame in failed {
             let input = SummaryText.picture(frame.input, page: frame.page, currentFolder())
@@ -153,9 +153,13 @@ enum RunText {
     }
 
     /// The number of attempts for each kind of task, by their states.
-    private static func tasks(_ counts: TaskCounts) -> [String] {
+    ///
+    /// - Parameter isCutOff: whether the coordinator has ended before its workers did, so that nothing is running.
+    private static func tasks(_ counts: TaskCounts, isCutOff: Bool) -> [String] {
         counts.tasks.sorted { $0.key < $1.key }.map { kind, states in
-            let words = states.sorted { $0.key < $1.key }.map { "\(Figures.count($0.value)) \($0.key)" }
+            let words = states.sorted { $0.key < $1.key }.map { state, count in
+                "\(Figures.count(count)) \(isCutOff && state == "running" ? "cut off" : state)"
+            }
             return "  \(PathText.visible(kind)): \(words.joined(separator: ", "))"
         }
     }

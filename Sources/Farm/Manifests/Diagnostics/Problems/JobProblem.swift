@@ -323,7 +323,7 @@ extension JobProblem {
         case .holdsNoAnimation(let known):
             Words(
                 "this output can hold no animation",
-                remedy: "write one as \(known.enumeration), or a picture of each frame: out/{stem}-{frame:04}.png")
+                remedy: "write one as \(known.alternatives), or a picture of each frame: out/{stem}-{frame:04}.png")
         case .tooManyFrames(let format, let fps, let most):
             Words(
                 "\(fps) frames a second are more than the \(most) that \(format) can show",
