@@ -90,7 +90,7 @@ import Testing
         let chooses =
             switch hint {
             case .literalName(_, let pattern), .folder(_, let pattern): pattern
-            case .list(let entry, _): entry
+            case .list(let entry, _), .rawPictures(let entry, _): entry
             }
         #expect(try !plan(inputs, only: [chooses], from: "photos").frames.isEmpty)
     }

@@ -14,7 +14,8 @@ enum SchemaCases {
     static let right: [String] =
         [
             "job: 2024", "job: 1.5", "job: true", "description: 12", "description: no", "description: 'null'",
-            "inputs: [a.jpg, b, 2024]", "inputs: 2024", "exclude: []", "exclude: drafts", "exclude: [1, b]",
+            "inputs: [a.jpg, b, 2024]", "inputs: 2024", "filters: []", "exclude: []", "exclude: drafts",
+            "exclude: [1, b]",
             "tile: auto", "tile: 512", "tile: '512'", "tile: +512", "retries: 0", "retries: '7'", "timeout: auto",
             "timeout: 90", "timeout: 90s", "timeout: 1.5h", "timeout: 7d", "min_age: 0", "min_age: 5s",
             "max_failures: off", "max_failures: 7", "max_failures: 10%", "max_failures: 0.5%", "max_pixels: 2000M",
@@ -50,7 +51,7 @@ enum SchemaCases {
     static let wrong: [String] =
         [
             "job: a b", "job: -5", "job: [a]", "job: ''", "jobs: a", "inputs: []", "inputs: ''", "inputs: {a: b}",
-            "inputs: s3://bucket/a.jpg", "filters: []", "filters: invert", "filters: {invert: {}}",
+            "inputs: s3://bucket/a.jpg", "filters: invert", "filters: {invert: {}}",
             "output: a", "output: a.xyz", "output: a.heic", "output: '{steem}.png'", "output: 'a}.png'",
             "output: '{index:4}.png'", "output: 12", "output: out/", "output: 's3://bucket/{stem}.png'", "tile: 0",
             "tile: 2000000", "tile: large", "retries: 101", "retries: -1", "retries: 1.5", "timeout: 0",

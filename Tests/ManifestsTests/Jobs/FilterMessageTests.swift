@@ -1,4 +1,5 @@
 import Catalogs
+import JobModel
 import Testing
 
 /// Filters that the catalog does not have, or not in this form.
@@ -175,7 +176,7 @@ import Testing
         let reading = Reading.job("filters: []")
         #expect(reading.messages == "")
         let job = try #require(reading.job)
-        #expect(job.filters.isEmpty)
+        #expect(job.chain.isEmpty)
     }
 
     @Test func `a filter that is named by a key of its own is refused`() {

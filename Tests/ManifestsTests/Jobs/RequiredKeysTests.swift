@@ -18,7 +18,7 @@ import Testing
                 job.yaml:1:1: error: the job has no 'filters'
                 1 | description: nothing else
                   | ^^^^^^^^^^^
-                  = add 'filters: [gaussian: {radius: 12}]', or 'filters: []' to change only the format
+                  = add 'filters: [{gaussian: {radius: 12}}]', or 'filters: []' to change only the format
                 job.yaml:1:1: error: the job has no 'output'
                 1 | description: nothing else
                   | ^^^^^^^^^^^

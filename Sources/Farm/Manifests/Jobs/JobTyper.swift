@@ -94,7 +94,7 @@ struct JobTyper {
         let isOptional = ["outputs", "layers", "animate"].contains { reader.mapping[$0] != nil }
         if isOptional, reader.entry("filters") == nil { return [] }
         return reader.required(
-            "filters", type, example: "[gaussian: {radius: 12}]", or: "'filters: []' to change only the format")
+            "filters", type, example: "[{gaussian: {radius: 12}}]", or: "'filters: []' to change only the format")
     }
 
     /// Refuses filters with regions from a file, or a picture for each input, behind a filter that moves pixels. What was to be changed
