@@ -108,7 +108,8 @@ struct SweepBoundTests {
         let rect = setting.rect
         let (column, row) = (Int(setting.center.x.rounded(.down)), Int(setting.center.y.rounded(.down)))
         var parts = [
-            PixelRect(x: 0, y: row, width: rect.width, height: 2), PixelRect(x: column, y: 0, width: 2, height: rect.height),
+            PixelRect(x: 0, y: row, width: rect.width, height: 2),
+            PixelRect(x: column, y: 0, width: 2, height: rect.height),
             PixelRect(x: 0, y: 0, width: 20, height: 12),
             PixelRect(x: rect.width - 20, y: rect.height - 12, width: 20, height: 12),
             PixelRect(x: 0, y: 77, width: 90, height: 1), PixelRect(x: 61, y: 0, width: 1, height: 90),

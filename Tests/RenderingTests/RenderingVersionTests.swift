@@ -214,7 +214,8 @@ struct RenderingVersionTests {
 
     @Test(arguments: [
         (
-            "shadows-highlights", ["shadows": ParameterValue.number(70), "highlights": .number(-50), "radius": .number(5)],
+            "shadows-highlights",
+            ["shadows": ParameterValue.number(70), "highlights": .number(-50), "radius": .number(5)],
             ["0252035fd0ee238cea86ce759aa9e1d5", "e09504eb49fcdff04013dffeff54d1c1"]
         ),
         (
@@ -222,7 +223,8 @@ struct RenderingVersionTests {
             ["055580915a853605528a75bbdc6d6ae9", "8d635b41a65ea3cd73b7b1e0f51474ec"]
         ),
     ])
-    func `local tones, rendering version 2`(filter: String, values: [String: ParameterValue], digests: [String]) throws {
+    func `local tones, rendering version 2`(filter: String, values: [String: ParameterValue], digests: [String]) throws
+    {
         let invocation = FilterInvocation(filter: filter, values: values)
         let found = try [digest(invocation, .rgb, .u8), digest(invocation, .rgba, .f32)]
         #expect(found == digests)
