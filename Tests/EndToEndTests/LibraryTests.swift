@@ -18,7 +18,8 @@ import Testing
         let result = try await Subprocess.run(
             .name("swift"),
             arguments: [
-                "run", "--package-path", "\(package)", "--scratch-path", "\(package)/.build", "-Xswiftc", "-Onone",
+                "run", "-c", "release", "--package-path", "\(package)", "--scratch-path", "\(package)/.build",
+                "-Xswiftc", "-Onone",
             ],
             environment: .inherit.updating(["PENUMBRA": "\(Self.root.path)"]),
             input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
@@ -27,7 +28,7 @@ import Testing
         // 255·Φ(½/12 px) at the edge; 1/160 of the line lies on black at the centre of the motion.
         #expect(lines.first == "gaussian: centre 255, edge 132")
         #expect(lines.dropFirst().first == "motion: centre 253, edge 129")
-        let binary = FilePath("\(package)/.build/debug/blur-a-raster")
+        let binary = FilePath("\(package)/.build/release/blur-a-raster")
         let linked = try await Subprocess.run(
             .name("ldd"), arguments: ["\(binary)"], output: .string(limit: 1 << 20))
         #expect(linked.terminationStatus.isSuccess)
