@@ -12,7 +12,8 @@ final class FixedPyramid {
     private let taps: [Int]
     /// Half a unit for each truncated product of a halving; see docs/explanation/gaussian.md.
     private let biases: [UInt16]
-    private let zero: UInt16
+    /// What ``renderWords(_:_:)`` gives for 0; see ``ZeroResponse``.
+    let zero: UInt16
     private let reach: [Int]
     private let channels: Int
     private let horizontal: AxisDesign<UInt16>

@@ -366,6 +366,8 @@ final class PlaneSums {
 }
 
 /// A wide Gaussian of 8-bit samples, computed with integers. It returns rows before they are rounded to 8 bits.
+///
+/// Integers give a little more than 0 for 0. Where there is alpha, that becomes 0 again: divided by a small alpha, it would be a colour.
 struct FixedLevel {
     private let reader: PixelReader
     private let design: AxisDesign<UInt16>
@@ -375,18 +377,25 @@ struct FixedLevel {
         (self.reader, self.design, self.operations) = (reader, design, operations)
     }
 
+    private static func clear(_ values: MutableRow<Float>, upTo most: Float, count: Int) {
+        precondition(count <= values.count, "each value is in the row")
+        for index in 0..<count where values[unchecked: index] <= most { values[unchecked: index] = 0 }
+    }
+
     /// Adds 128 times the working values.
     func addRows(of rect: PixelRect, to sums: PlaneSums) {
         let channels = reader.layout.channels
         let planes = RowBuffer<Float>(count: rect.width * channels)
         reader.source.withBytes(columns: rect.columns) { bytes in
             for part in FixedPyramid.parts(of: rect, channels: channels, reach: design.reach) {
-                FixedPyramid(
-                    bytes, layout: reader.layout, output: part, horizontal: design, vertical: design, operations
-                ).renderWords(rect.rows) { y, words in
+                let pyramid = FixedPyramid(
+                    bytes, layout: reader.layout, output: part, horizontal: design, vertical: design, operations)
+                let zero = Float(pyramid.zero)
+                pyramid.renderWords(rect.rows) { y, words in
                     operations.loadWordPlanes(
                         words, channels: channels, multiplies: false, count: part.width, planes: planes.start,
                         planeStride: part.width)
+                    if reader.layout.hasAlpha { Self.clear(planes.start, upTo: zero, count: part.width * channels) }
                     sums.add(
                         PlaneRow(
                             planes.start, stride: part.width, count: part.width, channels: channels, x: part.x, y: y,
