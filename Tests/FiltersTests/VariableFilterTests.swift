@@ -273,6 +273,19 @@ struct VariableFilterTests {
         #expect(error <= 48)
     }
 
+    @Test(arguments: [3.0, 20], SampleFormat.allCases)
+    func `a channel without light stays so, however small alpha is`(radius: Double, format: SampleFormat) throws {
+        let rect = PixelRect(x: 0, y: 0, width: 120, height: 50)
+        let picture = AnyRaster(rect, .rgba, format) { x, _, channel in
+            format.full * (channel == 0 ? 1 : channel == 3 ? Double(max(0, 100 - x)) / 400 : 0)
+        }
+        for mask in [Self.evenMask(9, 7), Self.mask(9, 7)] {
+            let values = try filter(radius, mask: mask).render(picture).doubles
+            #expect(values.enumerated().allSatisfy { $0.offset % 4 == 0 || $0.offset % 4 == 3 || $0.element == 0 })
+            #expect(values.contains { $0 > 0 })
+        }
+    }
+
     @Test func `no falloff is a hard border`() throws {
         let values: [String: ParameterValue] = ["falloff": .length(.pixels(0)), "sharp": .length(.pixels(10))]
         let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 20, height: 60), .rgb)
