@@ -43,15 +43,17 @@ import Testing
         try forgetAll()
         try workspace.write("no picture", to: "out/a.png")
         try workspace.write("<Image/>", to: "zoom/b/b.dzi")
+        try workspace.write(String(repeating: " ", count: 70_000), to: "zoom/c/c.dzi")
         try workspace.remove("out/c.png")
         let result = try await adopt("--quiet")
         #expect(result.code == 1)
         #expect(result.output == "")
         #expect(
             result.errors == """
-                test: not adopted because of 2 files
+                test: not adopted because of 3 files
                   out/a.png: not a picture that Penumbra reads ('penumbra formats' lists them)
                   zoom/b: b.dzi in it does not tell the picture's size
+                  zoom/c: c.dzi in it cannot be read (it is larger than 65536 bytes)
 
                 """)
         let reasons = try await Program.reasons(workspace)

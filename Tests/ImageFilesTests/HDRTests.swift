@@ -183,4 +183,46 @@ import Testing
             #expect(worst(plain, found.raster, curve, toSRGB: color == .srgb, full: full) < 1e-4, "\(color)")
         }
     }
+
+    @Test(arguments: Curve.allCases, [SampleFormat.u8, .u16])
+    func `a profile that states HDR beside its curves is read`(curve: Curve, format: SampleFormat) throws {
+        let rect = PixelRect(x: 0, y: 0, width: 23, height: 19)
+        let code: [UInt8] = [9, curve.rawValue, 0, 1]
+        for layout in PixelLayout.allCases where layout != .cmyk {
+            let picture = Pattern.noise.picture(rect, layout, format)
+            let isGray = layout.removingAlpha == .gray
+            let profile = isGray
+                ? ProfileBuilder.gray(gamma: 2.25, code: code) : ProfileBuilder.rgb(gamma: 2.25, code: code)
+            try workspace.save(picture, as: "tiff", to: "hdr.tif", metadata: ImageMetadata(icc: Blob(profile)))
+            for color in ColorPolicy.allCases {
+                let found = try workspace.load("hdr.tif", color: color, hdr: .convert)
+                #expect((found.header.sampleFormat, found.header.storedSamples) == (.f32, format))
+                #expect(found.header.hasProfile == (!isGray && color == .keep))
+                #expect(found.metadata.icc != Blob(profile))
+                let off = worst(picture, found.raster, curve, toSRGB: color == .srgb, full: format.full)
+                #expect(off < 1e-4, "\(layout) \(color)")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [[2, 16, 0, 1], [9, 16, 9, 1], [9, 16, 0, 0]] as [[UInt8]])
+    func `a profile without primaries, with a matrix or of video range is refused`(code: [UInt8]) throws {
+        let profile = ProfileBuilder.rgb(gamma: 2.25, code: code)
+        try workspace.save(
+            Pictures.smooth(), as: "jpeg", to: "hdr.jpg", metadata: ImageMetadata(icc: Blob(profile)))
+        let error = #expect(throws: ImageFileError.self) { try workspace.load("hdr.jpg", hdr: .convert) }
+        #expect(
+            error?.description
+                == "\(workspace.path("hdr.jpg")): JPEG with HDR colours (PQ), which Penumbra does not read")
+    }
+
+    @Test func `a JPEG in HDR is not shrunk while it is decoded`() throws {
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 64, height: 64), .rgb, .u8)
+        for (code, largest) in [([9, 16, 0, 1] as [UInt8], 1), ([9, 13, 0, 1], 8)] {
+            let profile = ProfileBuilder.rgb(gamma: 2.25, code: code)
+            try workspace.save(picture, as: "jpeg", to: "a.jpg", metadata: ImageMetadata(icc: Blob(profile)))
+            #expect(try workspace.load("a.jpg", hdr: .convert).header.largestShrink == largest)
+        }
+    }
 }

@@ -28,17 +28,21 @@ package enum ProfileBuilder {
     }
 
     private static func rgb(_ curves: [[UInt8]], _ primaries: TruePrimaries, code: [UInt8]? = nil) -> [UInt8] {
-        let codes = code.map { [("cicp", Array("cicp".utf8) + big(UInt32(0)) + $0)] } ?? []
-        return build(
+        build(
             "RGB ",
             [
                 ("rXYZ", xyz(primaries.red)), ("gXYZ", xyz(primaries.green)), ("bXYZ", xyz(primaries.blue)),
                 ("rTRC", curves[0]), ("gTRC", curves[1]), ("bTRC", curves[2]),
-            ] + codes)
+            ] + codes(code))
     }
 
-    package static func gray(gamma: Double) -> [UInt8] {
-        build("GRAY", [("kTRC", curve(gamma))])
+    /// - Parameter code: see ``rgb(gamma:_:code:)``.
+    package static func gray(gamma: Double, code: [UInt8]? = nil) -> [UInt8] {
+        build("GRAY", [("kTRC", curve(gamma))] + codes(code))
+    }
+
+    private static func codes(_ code: [UInt8]?) -> [(String, [UInt8])] {
+        code.map { [("cicp", Array("cicp".utf8) + big(UInt32(0)) + $0)] } ?? []
     }
 
     /// A CMYK profile for which black ink is white and everything else black.

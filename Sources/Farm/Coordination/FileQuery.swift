@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 package import JobModel
 package import Planning
 import SafeFiles
@@ -110,8 +111,15 @@ extension PictureHeader {
     init(ofFolder path: String) throws(FrameFailure) {
         let descriptors = FolderOutput(at: path).descriptors
         let name = PathNames.last(of: descriptors.first(where: FileSystem.exists) ?? descriptors[0])
-        // A file that cannot be read is treated as an empty one.
-        let bytes = (try? SafeFolder(path, trusting: .everybody).contents(of: name, limit: Self.largestFile)) ?? []
+        let bytes: [UInt8]
+        do throws(FileError) {
+            // A missing file is treated as an empty one.
+            bytes = try SafeFolder(path, trusting: .everybody).contents(of: name, limit: Self.largestFile) ?? []
+        } catch {
+            let reason = error.reason ?? String(cString: strerror(error.code))
+            throw FrameFailure(
+                error.isForbidden ? .permission : .input, "\(path): \(name) in it cannot be read (\(reason))")
+        }
         guard let size = name == IIIFNames.descriptorName ? Self.service(in: bytes) : Self.attributes(in: bytes),
             [size.width, size.height].allSatisfy((1...Self.longestSide).contains)
         else { throw FrameFailure(.data, "\(path): \(name) in it does not tell the picture's size") }

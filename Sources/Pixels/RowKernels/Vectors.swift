@@ -271,12 +271,7 @@ typealias FloatVector = SIMD16<Float>
 
 /// The smaller of each value and `most` (vminps); `most` for NaN.
 @inline(__always) func smaller(_ x: FloatVector, than most: Float) -> FloatVector {
-    let bound = FloatVector(repeating: most)
-    let isSmaller = Builtin.fcmp_olt_Vec16xFPIEEE32(x._storage._value, bound._storage._value)
-    var result = FloatVector()
-    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
-        isSmaller, x._storage._value, bound._storage._value)
-    return result
+    smaller(x, FloatVector(repeating: most))
 }
 
 /// The smaller value of each pair (vminps); the second one for NaN.
@@ -364,12 +359,7 @@ typealias DoubleVector = SIMD8<Double>
 
 /// The smaller of each value and `most` (vminpd); `most` for NaN.
 @inline(__always) func smaller(_ x: DoubleVector, than most: Double) -> DoubleVector {
-    let bound = DoubleVector(repeating: most)
-    let isSmaller = Builtin.fcmp_olt_Vec8xFPIEEE64(x._storage._value, bound._storage._value)
-    var result = DoubleVector()
-    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(
-        isSmaller, x._storage._value, bound._storage._value)
-    return result
+    smaller(x, DoubleVector(repeating: most))
 }
 
 /// The smaller value of each pair (vminpd); the second one for NaN.

@@ -31,7 +31,7 @@ struct ConvertedPicture: ~Copyable {
         let color = try StoredColor(stored.image)
         let picture = LoadedPicture(page: stored.page, pages: stored.pages, hasProfile: metadata.icc != nil)
         var stated = try stored.format.statedColor(in: stored.file, of: picture)
-        if picture.hasProfile, stated?.outranksProfile != true { stated = nil }
+        if picture.hasProfile, stated?.outranksProfile != true { stated = try Self.statedHDR(metadata.icc, color) }
         if let stated { metadata.icc = stated.profile(isGray: color.space == .gray).map(Blob.init) }
         let decoding = try Self.decoding(stated, color, stored, policy, hdr)
         // What the decoder has converted to sRGB has no profile.
@@ -50,6 +50,15 @@ struct ConvertedPicture: ~Copyable {
         self.hdr = decoding
         self.image = image
         self.metadata = metadata
+    }
+
+    /// The HDR colours that the profile of a picture states. Nil for a picture in another range, and for a profile that is
+    /// not valid for it.
+    private static func statedHDR(_ icc: Blob?, _ color: StoredColor) throws(UnsupportedFeatureError) -> StatedColor? {
+        guard let layout = color.space.layout, let profile = icc.flatMap({ ICCProfile($0.bytes) }),
+            profile.fits(layout)
+        else { return nil }
+        return try profile.statedHDR()
     }
 
     /// The conversion of HDR samples. Nil for a picture in another range.
@@ -186,8 +195,7 @@ enum ColorPlan: Hashable {
         case .lab:
             self = .fromLab
         case .gray, .rgb:
-            let fits = profile?.fits(color.space == .gray ? .gray : .rgb) ?? false
-            if fits { try profile?.checkRange() }
+            let fits = color.space.layout.map { profile?.fits($0) ?? false } ?? false
             guard policy == .srgb, fits else {
                 self = .keep(profile: fits)
                 return
@@ -321,6 +329,15 @@ struct StoredColor: Hashable {
         case rgb
         case cmyk
         case lab
+
+        /// The layout of pixels that filters can use. Nil if there is none.
+        var layout: PixelLayout? {
+            switch self {
+            case .gray: .gray
+            case .rgb: .rgb
+            case .cmyk, .lab: nil
+            }
+        }
     }
 
     let space: Space

@@ -14,8 +14,8 @@ struct ICCProfile: Hashable {
     /// The curves of red, green and blue, or of gray. Nil if the profile has only tables of colours.
     let toneCurves: [ToneCurve]?
 
-    /// The transfer function as a code point of ITU-T H.273, if the profile states it in addition to its curves.
-    let transfer: Int?
+    /// The colours as code points of ITU-T H.273, if the profile states them in addition to its curves.
+    private let codes: ColorCodes?
 
     /// Returns nil if the bytes are no profile.
     init?(_ bytes: [UInt8]) {
@@ -24,12 +24,23 @@ struct ICCProfile: Hashable {
         matrix = space == "RGB" ? MatrixProfile(bytes) : nil
         grayCurve = space == "GRAY" ? MatrixProfile.grayCurve(bytes) : nil
         toneCurves = space == "RGB" ? MatrixProfile.toneCurves(bytes) : grayCurve.map { [$0] }
-        transfer = MatrixProfile.codedTransfer(bytes)
+        codes = ColorCodes(profile: bytes)
+    }
+
+    /// The HDR colours that the profile states. Nil for profiles of other ranges.
+    ///
+    /// - Throws: an error for HDR samples that Penumbra does not convert.
+    func statedHDR() throws(UnsupportedFeatureError) -> StatedColor? {
+        guard let codes, let curve = StatedColor.hdr(transfer: codes.transfer) else { return nil }
+        // Without primaries, the codes do not tell what the samples are.
+        guard codes.matrix == 0, codes.isFullRange, let color = try StatedColor.codedHDR(codes.primaries, curve)
+        else { throw .hdr(curve) }
+        return color
     }
 
     /// Throws an error for HDR profiles.
     func checkRange() throws(UnsupportedFeatureError) {
-        if let transfer { try StatedColor.checkRange(transfer: transfer) }
+        if let codes, let curve = StatedColor.hdr(transfer: codes.transfer) { throw .hdr(curve) }
     }
 
     /// Whether the profile is valid for pixels of this layout.
@@ -43,6 +54,23 @@ struct ICCProfile: Hashable {
         case "CMYK": .cmyk
         default: nil
         }
+    }
+}
+
+/// Code points of ITU-T H.273.
+private struct ColorCodes: Hashable {
+    let primaries: Int
+    let transfer: Int
+    let matrix: Int
+    let isFullRange: Bool
+
+    /// Reads the tag `cicp`: ICC.1:2022, 9.2.17. Returns nil if there is none.
+    init?(profile bytes: [UInt8]) {
+        guard let tag = MatrixProfile.tags(of: ICCData(bytes[...]))?["cicp"], tag.word(at: 0) == "cicp",
+            let primaries = tag.integer(at: 8, length: 1), let transfer = tag.integer(at: 9, length: 1),
+            let matrix = tag.integer(at: 10, length: 1), let range = tag.integer(at: 11, length: 1)
+        else { return nil }
+        (self.primaries, self.transfer, self.matrix, isFullRange) = (primaries, transfer, matrix, range == 1)
     }
 }
 
@@ -181,13 +209,7 @@ struct MatrixProfile: Hashable {
         return tags["kTRC"].flatMap(ToneCurve.init)
     }
 
-    /// The transfer function in the tag `cicp`: ICC.1:2022, 9.2.17.
-    static func codedTransfer(_ bytes: [UInt8]) -> Int? {
-        guard let tag = tags(of: ICCData(bytes[...]))?["cicp"], tag.word(at: 0) == "cicp" else { return nil }
-        return tag.integer(at: 9, length: 1)
-    }
-
-    private static func tags(of data: ICCData) -> [String: ICCData]? {
+    fileprivate static func tags(of data: ICCData) -> [String: ICCData]? {
         guard let count = data.integer(at: 128, length: 4), count <= 1000 else { return nil }
         var tags: [String: ICCData] = [:]
         for entry in 0..<count {

@@ -101,7 +101,9 @@ package final class ImageDecoder {
             storedSamples: shape.sampleFormat, orientation: orientation.rawValue, pages: stored.pages,
             frames: stored.frames,
             hasProfile: picture.metadata.icc != nil, losses: picture.losses,
-            isHeldWhole: stored.isHeldWhole, heldBytes: stored.heldBytes, largestShrink: stored.largestShrink)
+            isHeldWhole: stored.isHeldWhole, heldBytes: stored.heldBytes,
+            // Stored values of HDR are not averaged, but those that they become.
+            largestShrink: picture.hdr == nil ? stored.largestShrink : 1)
         storedShape = picture.shape
         image = picture.takeImage()
     }

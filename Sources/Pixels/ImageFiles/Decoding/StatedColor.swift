@@ -94,13 +94,17 @@ extension StatedColor {
         }
     }
 
-    private static func hdr(transfer: Int) -> HDRDecoding.Curve? {
-        transfer == 16 ? .pq : transfer == 18 ? .hlg : nil
+    /// HDR colours that take precedence over a profile in the same file.
+    ///
+    /// - Parameter primaries: a code point of H.273.
+    /// - Returns: nil if the code states nothing.
+    static func codedHDR(_ primaries: Int, _ curve: HDRDecoding.Curve) throws(UnsupportedFeatureError) -> StatedColor? {
+        try self.primaries(primaries).map { StatedColor($0, .sRGB, outranksProfile: true, hdr: curve) }
     }
 
-    /// Refuses the curves of HDR where the decoder does not convert them.
-    static func checkRange(transfer: Int) throws(UnsupportedFeatureError) {
-        if let curve = hdr(transfer: transfer) { throw .hdr(curve) }
+    /// The curve of HDR with a code point of H.273. Nil for other curves.
+    static func hdr(transfer: Int) -> HDRDecoding.Curve? {
+        transfer == 16 ? .pq : transfer == 18 ? .hlg : nil
     }
 
     private static func curve(_ code: Int) throws(UnsupportedFeatureError) -> Curve? {

@@ -33,15 +33,18 @@ package struct JPEGXLFormat: ImageFormat {
             || head.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
     }
 
-    /// libvips returns the profile that libjxl creates, which does not state HDR. Of an animation it returns only the first
-    /// frame.
+    /// libvips returns the profile that libjxl creates, which does not state HDR. The samples are those of the stated curve.
+    /// Of an animation libvips returns only the first frame.
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
     ) throws(UnsupportedFeatureError) -> StatedColor? {
         guard let header = JPEGXLHeader(file) else { return nil }
         guard !header.isAnimation else { throw .animation("an animation") }
-        if let transfer = header.transfer { try StatedColor.checkRange(transfer: transfer) }
-        return nil
+        guard let curve = header.transfer.flatMap(StatedColor.hdr) else { return nil }
+        guard let primaries = header.primaries, let color = try StatedColor.codedHDR(primaries, curve) else {
+            throw .hdr(curve)
+        }
+        return color
     }
 
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
@@ -67,6 +70,8 @@ struct JPEGXLHeader {
     private(set) var isAnimation = false
     /// The transfer function as a code point of ITU-T H.273. Nil for a gamma or a profile.
     private(set) var transfer: Int?
+    /// The primaries as a code point of ITU-T H.273. Nil for those without a code, and beside a profile.
+    private(set) var primaries: Int?
 
     /// The number of bytes that are read. Real headers are shorter.
     private static let enough = 4096
@@ -90,7 +95,7 @@ struct JPEGXLHeader {
         bits.skip(1)
         for _ in 0..<bits.choice((0, 0), (1, 0), (2, 4), (1, 12)) where !bits.isOver { bits.skipChannel() }
         bits.skip(1)
-        transfer = bits.transfer()
+        (primaries, transfer) = bits.colors()
         if bits.isOver { return nil }
     }
 
@@ -165,18 +170,35 @@ extension BitReader {
         if kind == filterArray { _ = choice((1, 0), (0, 2), (3, 4), (19, 8)) }
     }
 
-    /// Reads the transfer function, if a code states it.
-    fileprivate mutating func transfer() -> Int? {
+    /// Reads the primaries and the transfer function, as far as codes state them.
+    fileprivate mutating func colors() -> (primaries: Int?, transfer: Int?) {
         let (gray, xyb, custom) = (1, 2, 2)
         let isDefault = flag()
-        guard !isDefault else { return nil }
+        guard !isDefault else { return (nil, nil) }
         let hasProfile = flag()
         let space = code()
-        guard !hasProfile, space != xyb else { return nil }
-        if code() == custom { skipSpots(1) }
-        if space != gray, code() == custom { skipSpots(3) }
+        guard !hasProfile, space != xyb else { return (nil, nil) }
+        let white = code()
+        if white == custom { skipSpots(1) }
+        // Gray has only a white.
+        var spots = 1
+        if space != gray {
+            spots = code()
+            if spots == custom { skipSpots(3) }
+        }
         let isGamma = flag()
-        return isGamma ? nil : code()
+        return (Self.primaries(spots, white: white), isGamma ? nil : code())
+    }
+
+    /// The code point of H.273 with these primaries and this white. Only P3 has one for each of two whites.
+    private static func primaries(_ spots: Int, white: Int) -> Int? {
+        let (d65, dci) = (1, 11)
+        return switch (spots, white) {
+        case (1, d65), (9, d65): spots
+        case (11, d65): 12
+        case (11, dci): 11
+        default: nil
+        }
     }
 
     private mutating func skipSpots(_ count: Int) {
