@@ -111,7 +111,7 @@ def opencv(picture, case):
     elif case.kind == "non-local-means":
         def work():
             results[0] = cv2.fastNlMeansDenoising(
-                picture, None, [255 * STRENGTH["non-local-means"]], 2 * PATCH + 1, 2 * SEARCH + 1, cv2.NORM_L2)
+                picture, [255 * STRENGTH["non-local-means"]], None, 2 * PATCH + 1, 2 * SEARCH + 1, cv2.NORM_L2)
 
     else:
         return None
@@ -280,6 +280,10 @@ def truth(picture, case):
     if case.kind == "guided":
         from scipy import ndimage
 
-        return guided_by(
-            picture, case, lambda plane, side: ndimage.uniform_filter(plane, side, mode="nearest"), np.float64)
+        # Beyond the border, the picture repeats its outermost pixels, and windows there count like all others.
+        reach = 2 * int(case.radius)
+        around = np.pad(picture, ((reach, reach), (reach, reach), (0, 0)), mode="edge")
+        found = guided_by(
+            around, case, lambda plane, side: ndimage.uniform_filter(plane, side, mode="nearest"), np.float64)
+        return found[reach:-reach, reach:-reach]
     return warp_truth(picture, case)

@@ -12,6 +12,7 @@ import importlib.metadata
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 # One thread each, for this process and the peers' own; libraries look when they are loaded.
@@ -216,26 +217,34 @@ def opaque(picture):
 # The race
 
 
+# What went wrong with single contenders. They cost themselves, and not the race.
+FAILURES = []
+
+
 def errors(entries, case):
     """Each contender's largest and mean error on a small picture, and its seconds for each of the case's pictures by the time for the
-    small one. Those that cannot do the case are not in it."""
+    small one. Those that cannot do the case are not in it, and neither are those that fail."""
     small = dataclasses.replace(case, width=800, height=640)
     picture = test_chart(small)
     exact = {edge: peers.truth(picture, case, edge) for edge in {entry.edge for entry in entries}}
     found = {}
     for entry in entries:
-        made = entry.contender(picture, small)
-        if made is not None:
-            run, result = made
-            took = peers.seconds(run)
-            if took > 0.1:
-                # The first run of some includes what they do once.
-                took = min(took, peers.seconds(run))
-            difference = np.abs(result() - exact[entry.edge])
-            expected = took * case.megapixels / small.megapixels
-            found[entry.name] = (float(difference.max()), float(difference.mean()), expected)
-            # A peer's process closes a picture when its run is let go: before the next one is opened.
-            del run, result, made
+        try:
+            made = entry.contender(picture, small)
+            if made is not None:
+                run, result = made
+                took = peers.seconds(run)
+                if took > 0.1:
+                    # The first run of some includes what they do once.
+                    took = min(took, peers.seconds(run))
+                difference = np.abs(result() - exact[entry.edge])
+                expected = took * case.megapixels / small.megapixels
+                found[entry.name] = (float(difference.max()), float(difference.mean()), expected)
+                # A peer's process closes a picture when its run is let go: before the next one is opened.
+                del run, result, made
+        except Exception as error:
+            FAILURES.append(f"{case.name}: {entry.name} failed: {str(error).strip() or type(error).__name__}")
+            print(FAILURES[-1], flush=True)
     return found
 
 
@@ -422,9 +431,10 @@ def run_all(cases, field):
     results = {}
     print(conditions(), flush=True)
     for case in cases:
+        start = time.monotonic()
         results[case] = race(case, field, hopeless(case, results))
-        print(case_table(case, results[case]), flush=True)
-    save(results)
+        print(case_table(case, results[case]) + f"\n({time.monotonic() - start:.0f} s)\n", flush=True)
+        save(results)
     print(summary(results), flush=True)
     return results
 
@@ -441,6 +451,7 @@ def main():
             record(results, recorded)
         else:
             messages = complaints(results, recorded, field)
+        messages += FAILURES
     finally:
         field.stop()
     if options.plot:

@@ -1,4 +1,6 @@
+import ExamplePictures
 import Foundation
+import Raster
 import Testing
 
 /// `penumbra apply`: a chain on pictures without a manifest.
@@ -29,12 +31,24 @@ import Testing
             "filter 2 of 3 of the chain is empty\n   = write a filter there, or remove a '|'\n"
         ),
         ("invert |", "filter 2 of 2 of the chain is empty\n   = write a filter there, or remove a '|'\n"),
-        (" ", "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'\n"),
+        (
+            " ",
+            "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}', or '[]' to change only the format\n"
+        ),
     ])
     func `an empty place in a chain is refused`(chain: String, words: String) async throws {
         let result = try await apply(chain, "photos/a.png", "-o", "b.png")
         #expect(result.code == 64)
         #expect(result.errors == words)
+    }
+
+    @Test func `an empty list as the chain changes only the format`() async throws {
+        let result = try await apply(" [] ", "photos/a.png", "-o", "b.tif", "--save-manifest", "saved.yaml")
+        #expect(result.code == 0)
+        #expect(try PictureFiles.read("\(workspace.path)/b.tif") == PictureFiles.read("\(workspace.path)/photos/a.png"))
+        #expect(try String(decoding: workspace.read("saved.yaml"), as: UTF8.self).contains("\nfilters: []\n"))
+        let both = try await apply("[] | invert", "photos/a.png", "-o", "c.tif")
+        #expect(both.code == 65)
     }
 
     @Test func `hints speak of no manifest, since there is none`() async throws {
@@ -196,7 +210,10 @@ import Testing
         }
         let empty = try await apply(" | ", "photos/a.png", "-o", "x.png")
         #expect(empty.code == 64)
-        #expect(empty.errors == "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'\n")
+        #expect(
+            empty.errors
+                == "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}', or '[]' to change only "
+                + "the format\n")
         #expect(try await apply("gaussian", "photos/none.png", "-o", "x.png").code == 66)
     }
 

@@ -14,6 +14,8 @@ import Testing
         #expect(!program.output.contains("libvips"))
         let worker = try await Program.run("/usr/bin/ldd", [Program.worker], in: workspace)
         #expect(worker.output.contains("libvips"))
+        // FoundationEssentials is enough for a worker. The whole of Foundation takes it milliseconds to load.
+        #expect(worker.output.contains("libFoundationEssentials.so") && !worker.output.contains("libFoundation.so"))
     }
 
     @Test func `version and help`() async throws {

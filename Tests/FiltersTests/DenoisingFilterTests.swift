@@ -94,8 +94,27 @@ struct DenoisingFilterTests {
     @Test func `parts of a large picture meet without a seam`() throws {
         let picture = Pattern.photograph.picture(Self.large, .rgb, .u16)
         #expect(try nonLocal(5, 1, 1, picture) <= 4)
-        let wide = Pattern.noise.picture(PixelRect(x: -2, y: 0, width: 270, height: 12), .gray, .u16)
+        let wide = Pattern.noise.picture(PixelRect(x: -2, y: 0, width: 3300, height: 6), .gray, .u16)
         #expect(try guided(2, 10, wide) <= 4)
+    }
+
+    @Test(arguments: [PixelLayout.rgb, .rgba], SampleFormat.allCases)
+    func `strips of the guided filter do not depend on what is rendered`(
+        layout: PixelLayout, format: SampleFormat
+    ) throws {
+        let kernel = GuidedSmoothing(radius: 60, strength: 0.1)
+        let picture = Pattern.photograph.picture(PixelRect(x: -7, y: 3, width: 1150, height: 9), layout, format)
+        func render(_ part: PixelRect) -> AnyRaster {
+            var result = AnyRaster(zeroed: part, layout: layout, format: format)
+            let source = KernelSource(clamping: picture, reach: kernel.halo)
+            kernel.render(source, light: .encoded, within: nil, into: &result)
+            return result
+        }
+        let whole = render(picture.rect)
+        for (x, width, rows) in [(-7, 300, 3..<12), (490, 30, 5..<6), (400, 743, 7..<12)] {
+            let part = PixelRect(columns: x..<x + width, rows: rows)
+            #expect(render(part) == whole.cropped(to: part))
+        }
     }
 
     @Test func `linear light is filtered as light`() throws {

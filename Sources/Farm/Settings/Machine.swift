@@ -73,12 +73,24 @@ package enum Machine {
             "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.rclone", "fuse.s3fs", "fuse.mountpoint-s3", "9p",
         ]
         // Without the list, no file system is known to be one of a network.
-        let mounts = (try? String(contentsOf: URL(filePath: "/proc/self/mounts"), encoding: .utf8)) ?? ""
+        let mounts = read("/proc/self/mounts") ?? ""
         return filesystemType(of: path, mounts: mounts).map(network.contains) ?? false
     }
 
-    /// Nil if the kernel, or the container, has no such file.
+    /// Reads a file of the kernel, whose size is not known before. Nil if the kernel, or the container, has no such file.
+    ///
+    /// Every command reads some of them at its start. Foundation would take a millisecond for them.
     private static func read(_ path: String) -> String? {
-        try? String(contentsOf: URL(filePath: path), encoding: .utf8)
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        while true {
+            let part = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+                count = fread(buffer.baseAddress, 1, buffer.count, file)
+            }
+            if part.isEmpty { break }
+            bytes += part
+        }
+        return ferror(file) == 0 ? String(validating: bytes, as: UTF8.self) : nil
     }
 }

@@ -66,7 +66,7 @@ package struct Greeting: Hashable, Sendable, Codable {
     }
 
     /// Raised when a message changes. Coordinator and workers of one installation always agree.
-    package static let currentVersion = 13
+    package static let currentVersion = 14
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"

@@ -9,6 +9,8 @@ package enum CatalogLimits {
     package static let entries = 10_000
     /// For the parameters of a filter, its rules, and the words of a parameter.
     package static let parts = 1000
+    /// For the parameters of all filters together.
+    package static let references = 100_000
     /// For the missing parts of a sandbox, which has three parts.
     package static let missingParts = 10
     /// The unit of an animation's times, in milliseconds.

@@ -1,6 +1,6 @@
 /// Everything that an installation's workers offer. `penumbra-worker describe` prints it. The coordinator and the
 /// manifest reader know filters and formats only through it.
-public struct Catalog: Hashable, Sendable, Codable {
+public struct Catalog: Hashable, Sendable {
     /// Versions of the parts that make pixels and files, by name: `penumbra`, `libvips`, …
     public let versions: [String: String]
     /// Sorted by name.

@@ -1,11 +1,10 @@
-import Foundation
 import Raster
 import WorkerProtocol
 
 /// Passes bands from the thread that renders them to the thread that needs them. Only a few wait at a time.
 final class BandPipe: @unchecked Sendable {
     // Sendable: everything that changes is touched only while `condition` is locked.
-    private let condition = NSCondition()
+    private let condition = ThreadCondition()
     private let capacity: Int
     private var waiting: [AnyRaster] = []
     /// The result of the rendering thread.
@@ -19,50 +18,50 @@ final class BandPipe: @unchecked Sendable {
 
     /// Waits for space in the pipe.
     func push(_ band: AnyRaster) throws(ClosedError) {
-        condition.lock()
-        defer { condition.unlock() }
-        while waiting.count >= capacity, !isClosed { condition.wait() }
-        if isClosed { throw ClosedError() }
-        waiting.append(band)
-        condition.broadcast()
+        try condition.withLock { () throws(ClosedError) in
+            while waiting.count >= capacity, !isClosed { condition.wait() }
+            if isClosed { throw ClosedError() }
+            waiting.append(band)
+            condition.broadcast()
+        }
     }
 
     /// Marks the end of the bands. Waiting bands are still given out before an error is thrown.
     func finish(_ result: Result<Void, any Error>) {
-        condition.lock()
-        defer { condition.unlock() }
-        end = result
-        condition.broadcast()
+        condition.withLock {
+            end = result
+            condition.broadcast()
+        }
     }
 
     /// Waits for the next band. Nil behind the last one. Throws the rendering thread's error.
     func pull() throws -> AnyRaster? {
-        condition.lock()
-        defer { condition.unlock() }
-        while waiting.isEmpty, end == nil, !isClosed { condition.wait() }
-        if isClosed { throw ClosedError() }
-        guard waiting.isEmpty else {
-            defer { condition.broadcast() }
-            return waiting.removeFirst()
+        try condition.withLock {
+            while waiting.isEmpty, end == nil, !isClosed { condition.wait() }
+            if isClosed { throw ClosedError() }
+            guard waiting.isEmpty else {
+                defer { condition.broadcast() }
+                return waiting.removeFirst()
+            }
+            try end?.get()
+            return nil
         }
-        try end?.get()
-        return nil
     }
 
     /// Wakes both sides. Later calls fail.
     func close() {
-        condition.lock()
-        defer { condition.unlock() }
-        isClosed = true
-        waiting = []
-        condition.broadcast()
+        condition.withLock {
+            isClosed = true
+            waiting = []
+            condition.broadcast()
+        }
     }
 
     /// Waits until the rendering thread has ended, whatever its result is.
     func waitForEnd() {
-        condition.lock()
-        defer { condition.unlock() }
-        while end == nil { condition.wait() }
+        condition.withLock {
+            while end == nil { condition.wait() }
+        }
     }
 }
 
@@ -124,25 +123,26 @@ extension BandPipe {
     /// Collects the results of several threads.
     private final class Results<Value>: @unchecked Sendable {
         // Sendable: everything that changes is touched only while `condition` is locked.
-        private let condition = NSCondition()
+        private let condition = ThreadCondition()
         private let count: Int
         private var results: [Int: Result<Value, any Error>] = [:]
 
         init(_ count: Int) { self.count = count }
 
         func put(_ result: Result<Value, any Error>, for number: Int) {
-            condition.lock()
-            defer { condition.unlock() }
-            results[number] = result
-            condition.broadcast()
+            condition.withLock {
+                results[number] = result
+                condition.broadcast()
+            }
         }
 
         /// Waits for all results.
         func all() throws -> [Value] {
-            condition.lock()
-            defer { condition.unlock() }
-            while results.count < count { condition.wait() }
-            let failures = results.sorted { $0.key < $1.key }.compactMap { number, result in
+            let found = condition.withLock {
+                while results.count < count { condition.wait() }
+                return results
+            }
+            let failures = found.sorted { $0.key < $1.key }.compactMap { number, result in
                 if case .failure(let error) = result { error } else { nil }
             }
             if let reason = failures.first(where: { !($0 is ClosedError) && !($0 is CancellationError) })
@@ -150,7 +150,7 @@ extension BandPipe {
             {
                 throw reason
             }
-            return try (0..<count).compactMap { try results[$0]?.get() }
+            return try (0..<count).compactMap { try found[$0]?.get() }
         }
     }
 }

@@ -3,7 +3,6 @@ import CCrashRecord
 import Catalogs
 import Confinement
 import FileAccess
-import Foundation
 import Glibc
 import ImageFiles
 import JobModel
@@ -291,7 +290,9 @@ struct Heartbeat: Sendable {
         try WorkerThread.start {
             // The thread that reads orders notices the coordinator's end.
             while (try? self.channel.send(bytes: self.message)) != nil, (try? self.drawing.check()) != nil {
-                Thread.sleep(forTimeInterval: Report.heartbeat / .seconds(1))
+                // A signal may end the pause early, and then a heartbeat comes sooner.
+                var pause = timespec(tv_sec: Int(Report.heartbeat.components.seconds), tv_nsec: 0)
+                nanosleep(&pause, nil)
             }
         }
     }
@@ -336,7 +337,7 @@ final class OrderQueue: @unchecked Sendable {
     }
 
     // Sendable: `waiting` and `last` are touched only while `condition` is locked.
-    private let condition = NSCondition()
+    private let condition = ThreadCondition()
     private var waiting: [Arrival] = []
     /// The number of the last order. An order that comes twice is carried out once.
     private var last = 0
@@ -350,10 +351,10 @@ final class OrderQueue: @unchecked Sendable {
 
     /// Waits for the next order.
     func next() -> Arrival {
-        condition.lock()
-        defer { condition.unlock() }
-        while waiting.isEmpty { condition.wait() }
-        return waiting.removeFirst()
+        condition.withLock {
+            while waiting.isEmpty { condition.wait() }
+            return waiting.removeFirst()
+        }
     }
 
     private func readAll() {
@@ -382,12 +383,12 @@ final class OrderQueue: @unchecked Sendable {
     }
 
     private func add(_ arrival: Arrival) {
-        condition.lock()
-        defer { condition.unlock() }
-        guard arrival.lease.number > last else { return arrival.opener.close() }
-        last = arrival.lease.number
-        waiting.append(arrival)
-        condition.signal()
+        condition.withLock {
+            guard arrival.lease.number > last else { return arrival.opener.close() }
+            last = arrival.lease.number
+            waiting.append(arrival)
+            condition.broadcast()
+        }
     }
 }
 

@@ -83,6 +83,8 @@ struct Penumbra: AsyncParsableCommand {
         } catch let error as FarmError {
             Console.complain(error.message)
             end(error.outcome.rawValue)
+        } catch let code as ExitCode {
+            end(code.rawValue)
         } catch {
             let code = exitCode(for: error)
             // The message repeats arguments. One with a line break in it still makes one line.

@@ -66,7 +66,7 @@ package struct GuidedFilter: AreaFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "guided", kind: .area, summary: "Smooths and keeps edges, at the same speed for every radius",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .integer(minimum: 0, maximum: 200), fallback: .integer(8), unit: "px",
@@ -85,7 +85,7 @@ package struct GuidedFilter: AreaFilter {
     package var halo: Halo { kernel?.halo ?? .none }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        30 + 40 * Double(outputLayout(for: layout).channels)
+        outputLayout(for: layout).hasAlpha ? 40 : 20
     }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {

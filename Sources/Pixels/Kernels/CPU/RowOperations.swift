@@ -1005,4 +1005,41 @@ struct RowOperations: Sendable {
             row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count + 15), row.stride, row.channels,
             factor, row.count, out.pointer(for: row.count + 15))
     }
+
+    /// - Parameter records: a record for each pixel of the row.
+    func writeMoments(_ row: PlaneRow, colors: Int, hasAlpha: Bool, scale: Float, records: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.writeMoments : isV3 ? RowKernelsV3.writeMoments : RowKernelsV2.writeMoments
+        loop(
+            UnsafePointer(row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count)), row.stride, colors,
+            hasAlpha, scale, row.count, records.pointer(for: row.count * (hasAlpha ? 16 : 8)))
+    }
+
+    func slideRecords(
+        heads: Row<Float>, tails: Row<Float>?, hasAlpha: Bool, weight: Float, phase: Int, length: Int, count: Int,
+        line: MutableRow<Float>, sums: MutableRow<Float>, out: MutableRow<Float>
+    ) {
+        precondition(count >= length && (0..<length).contains(phase), "a row has a whole window")
+        let size = hasAlpha ? 16 : 8
+        let loop = isV4 ? RowKernelsV4.slideRecords : isV3 ? RowKernelsV3.slideRecords : RowKernelsV2.slideRecords
+        loop(
+            heads.pointer(for: count * size), tails?.pointer(for: count * size), hasAlpha, weight, phase, length, count,
+            line.pointer(for: count * size), sums.pointer(for: count * size),
+            out.pointer(for: (count - length + 1) * size))
+    }
+
+    func fitLines(_ records: MutableRow<Float>, hasAlpha: Bool, epsilon: Float, count: Int) {
+        let loop = isV4 ? RowKernelsV4.fitLines : isV3 ? RowKernelsV3.fitLines : RowKernelsV2.fitLines
+        loop(records.pointer(for: count * (hasAlpha ? 16 : 8)), hasAlpha, epsilon, count)
+    }
+
+    /// - Parameter row: its colours are replaced.
+    func applyLines(
+        _ records: Row<Float>, to row: PlaneRow, colors: Int, hasAlpha: Bool, scale: Float, full: Float
+    ) {
+        let loop = isV4 ? RowKernelsV4.applyLines : isV3 ? RowKernelsV3.applyLines : RowKernelsV2.applyLines
+        loop(
+            records.pointer(for: row.count * (hasAlpha ? 16 : 8)),
+            row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count), row.stride, colors, hasAlpha, scale,
+            full, row.count)
+    }
 }

@@ -9,8 +9,8 @@ import Raster
 /// b = mean(p) − a·mean(Y). A pixel becomes A·Y + B with the means A and B of all windows around it. Means are weighted by alpha, and
 /// the second ones by the alpha that a window has in all. Alpha stays.
 package struct GuidedSmoothing: WorkingKernel, LevelChoosing {
-    private let radius: Int
-    private let epsilon: Float
+    fileprivate let radius: Int
+    fileprivate let epsilon: Float
     package var level = CPULevel.current
 
     /// - Parameters:
@@ -24,138 +24,151 @@ package struct GuidedSmoothing: WorkingKernel, LevelChoosing {
     package var halo: Halo { Halo(horizontal: 2 * radius, vertical: 2 * radius) }
 
     package func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
-        // Parts read their surroundings again: at most five quarters of a window on each side. The division does not affect any pixel.
-        let side = max(256, 8 * radius)
-        for rows in area.rows.pieces(of: side) {
-            for columns in area.columns.pieces(of: side) {
-                GuidedPart(self, reader, PixelRect(columns: columns, rows: rows)).write(to: &sink)
-            }
+        guard !area.isEmpty else { return }
+        for columns in strips(area.columns) {
+            GuidedStrip(self, reader, PixelRect(columns: columns, rows: area.rows)).write(to: &sink)
         }
     }
 
-    /// The means over windows, for all places whose windows lie in the plane.
-    fileprivate func means(_ plane: Raster<Float>) -> Raster<Float> {
-        let rect = plane.rect
-        var result = AnyRaster(
-            zeroed: PixelRect(
-                x: rect.x + radius, y: rect.y + radius, width: rect.width - 2 * radius,
-                height: rect.height - 2 * radius), layout: .gray, format: .f32)
-        let box = Box(radiusX: Double(radius), radiusY: Double(radius)).running(on: level)
-        box.render(KernelSource(.f32(plane)), light: .encoded, into: &result)
-        guard case .f32(let means) = result else { preconditionFailure("means of floats are floats") }
-        return means
-    }
-
-    /// a and b of one window, by its means.
-    @inline(__always) fileprivate func line(
-        luma: Float, square: Float, channel: Float, product: Float
-    ) -> (a: Float, b: Float) {
-        let a = (product - luma * channel) / (max(square - luma * luma, 0) + epsilon)
-        return (a, channel - a * luma)
+    /// Strips whose records stay in the second-level cache if the radius is small. Wide strips read little twice. The division does
+    /// not affect any pixel.
+    private func strips(_ columns: Range<Int>) -> [Range<Int>] {
+        let fitting = (1 << 14) / (2 * radius + 1) - 4 * radius
+        return columns.pieces(of: max(fitting, 512, 8 * radius))
     }
 }
 
-/// The filter for one part of a picture.
-///
-/// Values are on a scale where 1 is full intensity, multiplied by alpha, less half of alpha: differences of squares are more precise
-/// around 0.
-private struct GuidedPart {
+/// The filter for a strip of columns, row by row.
+private final class GuidedStrip {
     private let filter: GuidedSmoothing
+    private let operations: RowOperations
     private let area: PixelRect
-    private let full: Float
-    /// The rectangle that is read.
-    private let rect: PixelRect
     private let colors: Int
-    /// A plane for each channel, without alpha.
-    private let channels: [[Float]]
-    private let lumas: [Float]
-    /// Nil if all is opaque.
-    private let alphas: [Float]?
+    private let hasAlpha: Bool
+    private let full: Float
+    /// All that is read, and the pixels themselves.
+    private let surroundings: FloatSource
+    private let source: FloatSource
+    private let read: RowRing<Float>
+    private let row: RowRing<Float>
+    private let moments: RecordMeans
+    private let lines: RecordMeans
+    private let means: RowBuffer<Float>
 
     init(_ filter: GuidedSmoothing, _ reader: PixelReader, _ area: PixelRect) {
-        (self.filter, self.area) = (filter, area)
+        let operations = RowOperations.of(filter.level)
+        let layout = reader.layout
+        (self.filter, self.operations, self.area) = (filter, operations, area)
+        (colors, hasAlpha) = (layout.removingAlpha.channels, layout.hasAlpha)
         full = Float(reader.source.raster.format.full)
-        let picture = reader.floats(in: area.expanded(by: filter.halo))
-        rect = picture.rect
-        let (count, colors) = (picture.layout.channels, picture.layout.removingAlpha.channels)
-        self.colors = colors
-        let alphas = count > colors ? picture.plane(colors) : nil
-        self.alphas = alphas
-        channels = (0..<colors).map { channel in
-            var values = picture.plane(channel)
-            for index in values.indices { values[index] -= 0.5 * (alphas?[index] ?? 1) }
-            return values
+        func ring(_ rect: PixelRect) -> RowRing<Float> {
+            RowRing(
+                columns: rect.columns, rows: rect.rows, channels: 1, planes: layout.channels, capacity: 1, margin: 0)
         }
-        guard colors == 3 else {
-            lumas = channels[0]
-            return
-        }
-        let (red, green, blue) = (channels[0], channels[1], channels[2])
-        lumas = red.indices.map { 0.2126 * red[$0] + 0.7152 * green[$0] + 0.0722 * blue[$0] }
+        let whole = area.expanded(by: filter.halo)
+        (read, row) = (ring(whole), ring(area))
+        surroundings = FloatSource(reader, columns: whole.columns, operations)
+        source = FloatSource(reader, columns: area.columns, operations)
+        let radius = filter.radius
+        let windows = area.expanded(by: Halo(horizontal: radius, vertical: radius))
+        moments = RecordMeans(windows, radius: radius, hasAlpha: hasAlpha, operations)
+        lines = RecordMeans(area, radius: radius, hasAlpha: hasAlpha, operations)
+        means = RowBuffer(count: area.width * lines.size)
     }
 
     func write(to sink: inout some WorkingRowSink) {
-        let (lines, weights) = lines()
-        let means = lines.map { (a: filter.means($0.a).samples, b: filter.means($0.b).samples) }
-        let totals = weights.map { filter.means($0).samples }
-        let width = colors + (alphas == nil ? 0 : 1)
-        var row = [Double](repeating: 0, count: area.width * width)
         for y in area.rows {
-            for x in 0..<area.width {
-                let window = (y - area.y) * area.width + x
-                let pixel = (y - rect.y) * rect.width + area.x - rect.x + x
-                let alpha = alphas?[pixel] ?? 1
-                let total = totals?[window] ?? 1
-                for channel in 0..<colors {
-                    let (a, b) = (means[channel].a[window], means[channel].b[window])
-                    let value = total > 0 ? (a * lumas[pixel] + b * alpha) / total + 0.5 * alpha : 0
-                    row[x * width + channel] = Double(value * full)
-                }
-                if alphas != nil { row[x * width + colors] = Double(alpha * full) }
-            }
-            sink.write(row.span, x: area.x, y: y)
+            while lines.lacks(y + filter.radius) { addLines() }
+            lines.average(around: y, into: means.start)
+            source.read(y, into: row)
+            let pixels = row.planeRow(y, operations)
+            operations.applyLines(
+                Row(means.start), to: pixels, colors: colors, hasAlpha: hasAlpha, scale: 1 / full, full: full)
+            sink.write(pixels)
         }
     }
 
-    /// a and b of each window and channel, multiplied by the window's mean alpha, and these means.
-    private func lines() -> (lines: [(a: Raster<Float>, b: Raster<Float>)], weights: Raster<Float>?) {
-        let weights = alphas.map(means)
-        let (luma, square) = (means(lumas), means(products(lumas, lumas)))
-        let lines = channels.map { values in
-            let channel = colors == 1 ? luma : means(values)
-            let product = colors == 1 ? square : means(products(lumas, values))
-            var (slopes, offsets) = (luma, luma)
-            for index in luma.samples.indices {
-                let weight = weights?.samples[index] ?? 1
-                guard weight > 0 else {
-                    (slopes.samples[index], offsets.samples[index]) = (0, 0)
-                    continue
-                }
-                let (a, b) = filter.line(
-                    luma: luma.samples[index] / weight, square: square.samples[index] / weight,
-                    channel: channel.samples[index] / weight, product: product.samples[index] / weight)
-                (slopes.samples[index], offsets.samples[index]) = (a * weight, b * weight)
-            }
-            return (slopes, offsets)
+    private func addLines() {
+        let y = lines.next
+        while moments.lacks(y + filter.radius) {
+            surroundings.read(moments.next, into: read)
+            operations.writeMoments(
+                read.planeRow(moments.next, operations), colors: colors, hasAlpha: hasAlpha, scale: 1 / full,
+                records: moments.room)
+            moments.add()
         }
-        return (lines, weights)
-    }
-
-    private func means(_ values: [Float]) -> Raster<Float> {
-        filter.means(Raster(rect: rect, layout: .gray, samples: values))
-    }
-
-    /// The products of values, multiplied by alpha once.
-    private func products(_ one: [Float], _ other: [Float]) -> [Float] {
-        guard let alphas else { return one.indices.map { one[$0] * other[$0] } }
-        return one.indices.map { alphas[$0] > 0 ? one[$0] * other[$0] / alphas[$0] : 0 }
+        moments.average(around: y, into: lines.room)
+        operations.fitLines(lines.room, hasAlpha: hasAlpha, epsilon: filter.epsilon, count: lines.columns.count)
+        lines.add()
     }
 }
 
-extension Raster<Float> {
-    /// The samples of one channel.
-    fileprivate func plane(_ channel: Int) -> [Float] {
-        let channels = layout.channels
-        return (0..<rect.area).map { samples[$0 * channels + channel] }
+/// The means of pixels' records over square windows, by the sums of ``FloatBox``. Rows are added from the top down.
+private final class RecordMeans {
+    /// The columns that are read.
+    let columns: Range<Int>
+    /// The number of values of a record.
+    let size: Int
+    /// The next row to be added.
+    private(set) var next: Int
+
+    private let first: Int
+    private let radius: Int
+    private let hasAlpha: Bool
+    private let operations: RowOperations
+    private let stride: Int
+    /// The rows of a window: suffix sums of the last complete block, and the rows of the present one.
+    private let rows: RowBuffer<Float>
+    /// The sum of the rows of the present block.
+    private let heads: RowBuffer<Float>
+    private let line: RowBuffer<Float>
+    private let sums: RowBuffer<Float>
+
+    /// - Parameter area: the centres of the windows.
+    init(_ area: PixelRect, radius: Int, hasAlpha: Bool, _ operations: RowOperations) {
+        let read = area.expanded(by: Halo(horizontal: radius, vertical: radius))
+        columns = read.columns
+        (first, next) = (read.y, read.y)
+        (self.radius, self.hasAlpha, self.operations) = (radius, hasAlpha, operations)
+        size = hasAlpha ? 16 : 8
+        stride = columns.count * size
+        rows = RowBuffer(count: stride * (2 * radius + 1))
+        heads = RowBuffer(count: stride)
+        line = RowBuffer(count: stride)
+        sums = RowBuffer(count: stride)
+    }
+
+    private var length: Int { 2 * radius + 1 }
+
+    func lacks(_ y: Int) -> Bool { next <= y }
+
+    /// Where the next row is written before it is added. It takes the place of a row that no window needs any more.
+    var room: MutableRow<Float> { row(next) }
+
+    private func row(_ y: Int) -> MutableRow<Float> { rows.start + y.modulo(length) * stride }
+
+    func add() {
+        let phase = next.modulo(length)
+        if phase == 0 || next == first {
+            heads.start.update(from: Row(room), count: stride)
+        } else {
+            operations.addFloats(Row(room), to: heads.start, count: stride)
+        }
+        if phase == length - 1 {
+            for y in (max(next - length + 1, first)..<next).reversed() {
+                operations.addFloats(Row(row(y + 1)), to: row(y), count: stride)
+            }
+        }
+        next += 1
+    }
+
+    /// Writes the means of the windows around a row, whose last row was added last.
+    func average(around y: Int, into target: MutableRow<Float>) {
+        precondition(next == y + radius + 1, "the rows of the window are there, and no further ones")
+        let top = y - radius
+        operations.slideRecords(
+            heads: Row(heads.start), tails: top.modulo(length) == 0 ? nil : Row(row(top)), hasAlpha: hasAlpha,
+            weight: Float(1 / Double(length)), phase: columns.lowerBound.modulo(length), length: length,
+            count: columns.count, line: line.start, sums: sums.start, out: target)
     }
 }

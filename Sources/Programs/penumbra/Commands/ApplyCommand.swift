@@ -20,6 +20,8 @@ struct ApplyCommand: AsyncParsableCommand {
               penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
               penumbra apply 'thumbnail: {size: 320} | gaussian: {radius: 1}' photos/*.jpg -o thumbs/
 
+            The chain '[]' changes only the format: penumbra apply '[]' scan.tif -o scan.png
+
             A file that exists stays, unless --force is given. Penumbra never writes over a picture that it reads. \
             --save-manifest keeps the job as a manifest, to be run again.
 
@@ -239,7 +241,9 @@ struct AppliedManifest {
 
         var message: String {
             switch self {
-            case .emptyChain: "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'"
+            case .emptyChain:
+                "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}', or '[]' to change only the "
+                    + "format"
             case .emptyFilter(let number, let count):
                 "filter \(number) of \(count) of the chain is empty\n   = write a filter there, or remove a '|'"
             case .unquoted(let beginning, let next):
@@ -253,7 +257,7 @@ struct AppliedManifest {
     }
 
     /// - Parameters:
-    ///   - chain: Filters in the syntax of manifests, divided by `|`.
+    ///   - chain: Filters in the syntax of manifests, divided by `|`, or `[]` for none.
     ///   - chainName: The argument with the chain, in messages.
     ///   - inputs: The pictures as the user wrote them, in the form of ``NonUTF8Name/text(of:)``. Relative paths start from the
     ///     current folder.
@@ -283,8 +287,9 @@ struct AppliedManifest {
         add("job: apply")
         add("inputs:")
         for input in inputs { add("  - ", quoted: GlobPattern.matching(input), of: "picture \(input)") }
-        add("filters:")
-        for filter in filters {
+        let isEmptyList = filters == ["[]"]
+        if isEmptyList { add("filters: []", ArgumentLine(chainName, before: "filters: ".count)) } else { add("filters:") }
+        for filter in filters where !isEmptyList {
             let lines = filter.split(omittingEmptySubsequences: false, whereSeparator: \.isBreak)
             for (index, line) in lines.enumerated() {
                 let beginning = index == 0 ? "  - " : ""
