@@ -320,6 +320,16 @@ func chosen(_ x: FloatVector, where a: FloatVector, equals b: FloatVector, else 
     return result
 }
 
+/// `x` where a value is at most another one, and `rest` elsewhere and beside NaN.
+@inline(__always)
+func chosen(_ x: FloatVector, where a: FloatVector, isAtMost b: FloatVector, else rest: FloatVector) -> FloatVector {
+    let isAtMost = Builtin.fcmp_ole_Vec16xFPIEEE32(a._storage._value, b._storage._value)
+    var result = FloatVector()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isAtMost, x._storage._value, rest._storage._value)
+    return result
+}
+
 /// Replaces values of `x` by 0 where the other is 0.
 @inline(__always) func cleared(_ x: FloatVector, whereZero other: FloatVector) -> FloatVector {
     chosen(.zero, where: other, equals: .zero, else: x)

@@ -79,5 +79,5 @@ public func multiply(
     let samples = Array(UnsafeBufferPointer(start: front, count: rect.area * 4))
     let above = Overlay.Front(
         .u8(Raster(rect: rect, layout: .rgba, samples: samples)), x: 0, y: 0, opacity: opacity, mode: .multiply)
-    Overlay([above]).render(picture.source, into: &picture.result)
+    Overlay([above]).running(on: level(cpu)).render(picture.source, into: &picture.result)
 }

@@ -19,7 +19,7 @@ package struct OverlayFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "overlay", kind: .point, summary: "Puts another picture in front of the picture", renderingVersion: 2,
+            name: "overlay", kind: .point, summary: "Puts another picture in front of the picture", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "picture", .layer, summary: "Names the other picture, from the folder of the manifest",

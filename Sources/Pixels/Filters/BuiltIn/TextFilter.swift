@@ -46,7 +46,7 @@ package struct TextFilter: Filter {
 
     package static let entry = FilterEntry(
         FilterDescriptor(
-            name: "text", kind: .point, summary: "Writes words in front of the picture", renderingVersion: 1,
+            name: "text", kind: .point, summary: "Writes words in front of the picture", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "text", .template,

@@ -1042,4 +1042,30 @@ struct RowOperations: Sendable {
             row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count), row.stride, colors, hasAlpha, scale,
             full, row.count)
     }
+
+    /// - Parameters:
+    ///   - front: followed by room for whole vectors in each plane.
+    ///   - start: the first pixel of the row that is covered.
+    func layPlanes(
+        front: Row<Float>, frontStride: Int, isFrontGray: Bool, over back: PlaneRow, from start: Int, count: Int,
+        isGray: Bool, hasAlpha: Bool, mode: Int, full: Float
+    ) {
+        precondition(start >= 0 && start + count <= back.count, "a picture covers pixels of the row")
+        let loop = isV4 ? RowKernelsV4.layPlanes : isV3 ? RowKernelsV3.layPlanes : RowKernelsV2.layPlanes
+        loop(
+            front.pointer(for: (isFrontGray ? 1 : 3) * frontStride + count + 15), frontStride, isFrontGray,
+            (back.plane(0) + start).pointer(for: (back.channels - 1) * back.stride + count + 15), back.stride,
+            isGray, hasAlpha, mode, full, count)
+    }
+
+    /// - Parameters: each row is one value behind a value that may be read, and followed by room for whole vectors.
+    func shiftPlane(
+        upper: Row<Float>?, lower: Row<Float>?, upperWeight: Float, leftWeight: Float, factor: Float, count: Int,
+        out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.shiftPlane : isV3 ? RowKernelsV3.shiftPlane : RowKernelsV2.shiftPlane
+        loop(
+            upper?.pointer(for: count + 15), lower?.pointer(for: count + 15), upperWeight, leftWeight, factor, count,
+            out.pointer(for: count + 15))
+    }
 }

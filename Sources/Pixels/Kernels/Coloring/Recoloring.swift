@@ -145,6 +145,15 @@ extension ColorPixels {
                 }
                 return
             }
+            if channels == 3 {
+                // The most pictures are of this kind, and the compiler unrolls no loop over channels.
+                for pixel in stride(from: 0, to: count, by: 3) {
+                    samples[unchecked: pixel] = table[unchecked: Int(samples[unchecked: pixel])]
+                    samples[unchecked: pixel + 1] = table[unchecked: step + Int(samples[unchecked: pixel + 1])]
+                    samples[unchecked: pixel + 2] = table[unchecked: 2 * step + Int(samples[unchecked: pixel + 2])]
+                }
+                return
+            }
             for pixel in stride(from: 0, to: count, by: channels) {
                 let isClear = channels > colors && samples[unchecked: pixel + colors] == 0
                 for channel in 0..<colors {

@@ -3,7 +3,7 @@ import Geometry
 package import Raster
 
 /// Pictures in front of another picture, at any fraction of a pixel: source-over (Porter and Duff, 1984), with the blend modes of the W3C.
-package struct Overlay: Sendable {
+package struct Overlay: Sendable, LevelChoosing {
     /// One of the front pictures, and its position.
     package struct Front: Sendable {
         fileprivate let picture: AnyRaster
@@ -55,6 +55,7 @@ package struct Overlay: Sendable {
     }
 
     private let fronts: [Front]
+    package var level = CPULevel.current
 
     /// - Parameter fronts: the front pictures, the lowest first. The result of all of them is rounded once.
     package init(_ fronts: [Front]) { self.fronts = fronts }
@@ -75,22 +76,16 @@ package struct Overlay: Sendable {
         let touched = shown.reduce(PixelRect.empty) { $0.union($1.bounds(in: destination.rect)) }
         let changed = isTurningToColors ? destination.rect : touched
         guard !changed.isEmpty else { return }
-        var behind = SpreadRows(source, destination.layout, changed.columns)
-        var rows = shown.map(OverlaidRows.init)
-        let full = source.raster.format.full
+        let operations = RowOperations.of(level)
+        let behind = RowsBehind(source, destination.layout, changed, operations)
+        let rows = shown.map { OverlaidRows($0, operations) }
+        let full = Float(source.raster.format.full)
         var sink = PixelWriter(destination.take(), light: .encoded)
         for y in changed.rows {
-            behind.read(y)
-            var row = behind.row
-            for index in rows.indices {
-                rows[index].lay(row: y, columns: changed.columns, over: &row, sink.layout, full: full)
-            }
+            let row = behind.read(y)
+            for front in rows { front.lay(over: row, sink.layout, full: full) }
             for columns in touchedColumns(of: shown, row: y, in: changed, isTurningToColors) {
-                let part = columns.moved(by: -changed.x)
-                let channels = sink.layout.channels
-                sink.write(
-                    row.span.extracting(part.lowerBound * channels..<part.upperBound * channels),
-                    x: columns.lowerBound, y: y)
+                sink.write(behind.row(y, columns))
             }
         }
         destination = sink.raster
@@ -137,122 +132,125 @@ extension Int {
     }
 }
 
-/// The rows of a front picture at its target position.
-private struct OverlaidRows {
-    private let reader: PixelReader
-    private let layout: PixelLayout
-    private let shift: (x: Int, y: Int)
-    private let rest: (x: Double, y: Double)
-    private let scale: Double
-    private let mode: BlendMode
-    private let period: (x: Int, y: Int)?
-    private let full: Double
-    private let rect: PixelRect
-    private var upper: [Double]
-    private var lower: [Double]
-    /// The row of the picture whose values they hold.
-    private var readRow: Int?
+/// The rows of a picture behind others, in a layout that has its colours, or three colours for a gray picture, and alpha if
+/// requested.
+private final class RowsBehind {
+    private let source: FloatSource
+    private let operations: RowOperations
+    private let own: PixelLayout
+    private let stored: RowRing<Float>
+    private let spread: RowRing<Float>
 
-    init(_ front: Overlay.Front) {
-        let picture = front.picture
-        layout = picture.layout.addingAlpha
-        reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
-        (shift, rest, scale) = (front.shift, front.rest, front.opacity)
-        (mode, period) = (front.mode, front.period)
-        full = picture.format.full
-        rect = picture.rect
-        upper = [Double](repeating: 0, count: (rect.width + 2) * layout.channels)
-        lower = upper
+    init(_ source: KernelSource, _ layout: PixelLayout, _ rect: PixelRect, _ operations: RowOperations) {
+        own = layout.hasAlpha ? source.raster.layout.addingAlpha : source.raster.layout
+        self.operations = operations
+        let reader = PixelReader(source, layout: own, light: .encoded)
+        self.source = FloatSource(reader, columns: rect.columns, operations)
+        func ring(_ layout: PixelLayout) -> RowRing<Float> {
+            RowRing(
+                columns: rect.columns, rows: rect.rows, channels: 1, planes: layout.channels, capacity: 1, margin: 0)
+        }
+        stored = ring(own)
+        spread = own == layout ? stored : ring(layout)
     }
 
-    /// Lays the picture's row at `y` over the working values of `columns`.
-    mutating func lay(row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double) {
-        guard let period else { return layOne(row: y, columns: columns, at: shift, over: &row, target, full: full) }
-        let copy = y - (y - shift.y).remainder(by: period.y)
-        let first = columns.lowerBound - (columns.lowerBound - shift.x).remainder(by: period.x)
-        for x in stride(from: first, to: columns.upperBound, by: period.x) {
-            layOne(row: y, columns: columns, at: (x, copy), over: &row, target, full: full)
-        }
-    }
-
-    private mutating func layOne(
-        row y: Int, columns: Range<Int>, at shift: (x: Int, y: Int), over row: inout [Double], _ target: PixelLayout,
-        full: Double
-    ) {
-        guard (0...rect.height).contains(y - shift.y) else { return }
-        let covered = columns.clamped(to: shift.x..<shift.x + rect.width + 1)
-        guard !covered.isEmpty else { return }
-        if readRow != y - shift.y {
-            read(y - shift.y - 1, rest.y, into: &upper)
-            read(y - shift.y, 1 - rest.y, into: &lower)
-            readRow = y - shift.y
-        }
-        let channels = layout.channels
-        for x in covered {
-            // A position between two pixels: the pixel before it weighs `rest`, the pixel at it weighs the remainder.
-            let location = (x - shift.x + 1) * channels
-            var pixel = (0.0, 0.0, 0.0, 0.0)
-            func value(_ channel: Int) -> Double {
-                let before = upper[location - channels + channel] + lower[location - channels + channel]
-                let here = upper[location + channel] + lower[location + channel]
-                return (before * rest.x + here * (1 - rest.x)) * scale / self.full * full
+    /// Reads the row at a coordinate.
+    func read(_ y: Int) -> PlaneRow {
+        source.read(y, into: stored)
+        if spread !== stored {
+            let colors = spread.planes - (own.hasAlpha ? 1 : 0)
+            for plane in 0..<spread.planes {
+                spread.plane(plane, y: y).update(
+                    from: Row(stored.plane(plane < colors ? 0 : 1, y: y)), count: spread.columns.count)
             }
-            let alpha = value(channels - 1)
-            let isGray = channels == 2
-            pixel = (value(0), value(isGray ? 0 : 1), value(isGray ? 0 : 2), alpha)
-            lay(pixel, over: &row, at: (x - columns.lowerBound) * target.channels, target, full)
+        }
+        return row(y, spread.columns)
+    }
+
+    /// Some columns of the row that was read.
+    func row(_ y: Int, _ columns: Range<Int>) -> PlaneRow { spread.planeRow(y, columns: columns, operations) }
+}
+
+/// The rows of a front picture at its target position.
+private final class OverlaidRows {
+    private let source: FloatSource
+    private let operations: RowOperations
+    private let isGray: Bool
+    private let front: Overlay.Front
+    private let rect: PixelRect
+    private let full: Float
+    /// Two neighbouring rows of the picture, with a transparent pixel on each side.
+    private let stored: RowRing<Float>
+    /// The row between them.
+    private let row: RowRing<Float>
+    /// The row of the picture that was read last, and the one that ``row`` was computed for.
+    private var readRow = -1
+    private var shiftedRow: Int?
+
+    init(_ front: Overlay.Front, _ operations: RowOperations) {
+        let picture = front.picture
+        let layout = picture.layout.addingAlpha
+        (self.front, self.operations, rect) = (front, operations, picture.rect)
+        isGray = layout.removingAlpha == .gray
+        full = Float(picture.format.full)
+        let reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
+        source = FloatSource(reader, columns: rect.columns, operations)
+        let columns = -1..<rect.width + 1
+        stored = RowRing(
+            columns: columns, rows: 0..<rect.height, channels: 1, planes: layout.channels, capacity: 2, margin: 0)
+        row = RowRing(columns: columns, rows: 0..<1, channels: 1, planes: layout.channels, capacity: 1, margin: 0)
+    }
+
+    /// Lays the picture over a row.
+    func lay(over back: PlaneRow, _ target: PixelLayout, full: Float) {
+        let (y, shift) = (back.y, front.shift)
+        guard let period = front.period else { return layOne(at: shift, over: back, target, full) }
+        let copy = y - (y - shift.y).remainder(by: period.y)
+        let first = back.x - (back.x - shift.x).remainder(by: period.x)
+        for x in stride(from: first, to: back.x + back.count, by: period.x) {
+            layOne(at: (x, copy), over: back, target, full)
         }
     }
 
-    private func lay(
-        _ pixel: (Double, Double, Double, Double), over row: inout [Double], at start: Int, _ target: PixelLayout,
-        _ full: Double
-    ) {
-        guard mode == .normal else { return blend(pixel, over: &row, at: start, target, full) }
-        let behind = 1 - pixel.3 / full
-        if target.removingAlpha == .gray {
-            let luma = 0.2126 * pixel.0 + 0.7152 * pixel.1 + 0.0722 * pixel.2
-            row[start] = luma + row[start] * behind
-        } else {
-            row[start] = pixel.0 + row[start] * behind
-            row[start + 1] = pixel.1 + row[start + 1] * behind
-            row[start + 2] = pixel.2 + row[start + 2] * behind
-        }
-        if target.hasAlpha { row[start + target.channels - 1] = pixel.3 + row[start + target.channels - 1] * behind }
+    private func layOne(at shift: (x: Int, y: Int), over back: PlaneRow, _ target: PixelLayout, _ full: Float) {
+        let local = back.y - shift.y
+        guard (0..<rect.height + (front.rest.y > 0 ? 1 : 0)).contains(local) else { return }
+        let covered = (back.x..<back.x + back.count)
+            .clamped(to: shift.x..<shift.x + rect.width + (front.rest.x > 0 ? 1 : 0))
+        guard !covered.isEmpty else { return }
+        if shiftedRow != local { makeRow(local, factor: Float(front.opacity) / self.full * full) }
+        operations.layPlanes(
+            front: Row(row.pixel(x: covered.lowerBound - shift.x, y: 0)), frontStride: row.planeStride,
+            isFrontGray: isGray, over: back, from: covered.lowerBound - back.x, count: covered.count,
+            isGray: target.removingAlpha == .gray, hasAlpha: target.hasAlpha, mode: front.mode.number, full: full)
     }
 
-    /// αs·(1 − αb)·Cs + αb·(1 − αs)·Cb + αs·αb·B(Cb, Cs). Colours beyond 0–1 count as the nearest of these for B.
-    private func blend(
-        _ pixel: (Double, Double, Double, Double), over row: inout [Double], at start: Int, _ target: PixelLayout,
-        _ full: Double
-    ) {
-        let isGray = target.removingAlpha == .gray
-        let alphaIndex = start + target.channels - 1
-        let (own, behind) = (pixel.3 / full, target.hasAlpha ? row[alphaIndex] / full : 1)
-        guard own > 0 else { return }
-        let front = BlendMode.Color(pixel.0, pixel.1, pixel.2) / full
-        let back = BlendMode.Color(row[start], row[isGray ? start : start + 1], row[isGray ? start : start + 2]) / full
-        var result = front * (1 - behind) + back * (1 - own)
-        if behind > 0 {
-            let zero = BlendMode.Color(repeating: 0), one = BlendMode.Color(repeating: 1)
-            let mixed = mode.blended(
-                (front / own).clamped(lowerBound: zero, upperBound: one),
-                over: (back / behind).clamped(lowerBound: zero, upperBound: one))
-            result += mixed * (own * behind)
+    /// Computes the row whose pixels lie between the picture's rows `local` − 1 and `local`.
+    private func makeRow(_ local: Int, factor: Float) {
+        shiftedRow = local
+        let rest = (x: Float(front.rest.x), y: Float(front.rest.y))
+        let (upper, lower) = (rest.y > 0 ? stored(local - 1) : nil, stored(local))
+        for plane in 0..<row.planes {
+            let offset = plane * row.planeStride
+            operations.shiftPlane(
+                upper: upper.map { $0 + offset }, lower: lower.map { $0 + offset }, upperWeight: rest.y,
+                leftWeight: rest.x, factor: factor, count: rect.width + 1, out: row.pixel(x: 0, y: 0) + offset)
         }
-        for channel in 0..<(isGray ? 1 : 3) { row[start + channel] = result[channel] * full }
-        if target.hasAlpha { row[alphaIndex] = (own + behind * (1 - own)) * full }
     }
 
-    /// A row of the picture times `weight`, with a transparent pixel before and after it.
-    private func read(_ position: Int, _ weight: Double, into values: inout [Double]) {
-        let channels = layout.channels
-        for index in values.indices { values[index] = 0 }
-        guard rect.rows.contains(position), weight > 0 else { return }
-        var row = [Double](repeating: 0, count: rect.width * channels)
-        var span = row.mutableSpan
-        reader.read(columns: rect.columns, atPosition: position, into: &span)
-        for index in row.indices { values[channels + index] = row[index] * weight }
+    /// The first pixel of a row of the picture; nil for one above or below it.
+    private func stored(_ local: Int) -> Row<Float>? {
+        guard (0..<rect.height).contains(local) else { return nil }
+        while readRow < local {
+            readRow = max(readRow + 1, local - 1)
+            source.read(readRow, into: stored)
+        }
+        // Copies of the picture begin again at its first row.
+        if readRow > local + 1 {
+            source.read(local, into: stored)
+            readRow = local
+        }
+        return Row(stored.pixel(x: 0, y: local))
     }
 }
 

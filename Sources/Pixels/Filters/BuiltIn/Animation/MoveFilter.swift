@@ -12,7 +12,7 @@ enum MoveFilter {
         FilterDescriptor(
             name: "move", kind: .animation,
             summary: "Moves another picture in front of the picture, blurred by its speed",
-            renderingVersion: 2,
+            renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "picture", .layer, summary: "Names the picture that moves, from the folder of the manifest",
