@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `an empty list as the chain changes only the format`() async throws {
-        let result = try await apply(" [] ", "photos/a.png", "-o", "b.tif", "--save-manifest", "saved.yaml")
+        let result = try await apply(" [ ] ", "photos/a.png", "-o", "b.tif", "--save-manifest", "saved.yaml")
         #expect(result.code == 0)
         #expect(try PictureFiles.read("\(workspace.path)/b.tif") == PictureFiles.read("\(workspace.path)/photos/a.png"))
         #expect(try String(decoding: workspace.read("saved.yaml"), as: UTF8.self).contains("\nfilters: []\n"))

@@ -114,4 +114,25 @@ struct OverlayFilterTests {
     @Test func `at opacity 0 nothing is done`() throws {
         #expect(try filter(front(.rgb, .u8), x: 0, y: 0, opacity: 0).isIdentity)
     }
+
+    @Test func `white stays white and black stays black behind fronts of the same colour`() throws {
+        // A rounding error of the first front would be the whole range after a burn or a dodge.
+        let rect = PixelRect(x: 0, y: 0, width: 256, height: 1)
+        func picture(_ value: Float, _ alpha: (Int) -> Float) -> AnyRaster {
+            .f32(Raster(rect: rect, layout: .rgba, samples: (0..<256).flatMap { [value, value, value, alpha($0)] }))
+        }
+        for (value, mode) in [(Float(1), BlendMode.colorBurn), (0, .colorDodge)] {
+            for opacity in [1, 0.7, 0.313] {
+                var result = AnyRaster.u8(
+                    Raster(rect: rect, layout: .rgb, samples: Array(repeating: UInt8(value * 255), count: 256 * 3)))
+                let before = result
+                let fronts = [
+                    Overlay.Front(picture(value) { Float($0) / 255 }, x: 0, y: 0, opacity: opacity),
+                    Overlay.Front(picture(1 - value) { _ in 1 }, x: 0, y: 0, mode: mode),
+                ]
+                Overlay(fronts).render(KernelSource(before), into: &result)
+                #expect(result == before, "\(mode) \(opacity)")
+            }
+        }
+    }
 }

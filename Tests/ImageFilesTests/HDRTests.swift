@@ -191,7 +191,8 @@ import Testing
         for layout in PixelLayout.allCases where layout != .cmyk {
             let picture = Pattern.noise.picture(rect, layout, format)
             let isGray = layout.removingAlpha == .gray
-            let profile = isGray
+            let profile =
+                isGray
                 ? ProfileBuilder.gray(gamma: 2.25, code: code) : ProfileBuilder.rgb(gamma: 2.25, code: code)
             try workspace.save(picture, as: "tiff", to: "hdr.tif", metadata: ImageMetadata(icc: Blob(profile)))
             for color in ColorPolicy.allCases {
@@ -206,15 +207,19 @@ import Testing
     }
 
     @Test(
-        arguments: [[2, 16, 0, 1], [9, 16, 9, 1], [9, 16, 0, 0]] as [[UInt8]])
-    func `a profile without primaries, with a matrix or of video range is refused`(code: [UInt8]) throws {
+        arguments: [
+            ([2, 16, 0, 1], "HDR colours (PQ) whose primaries have no code"),
+            ([9, 16, 9, 1], "HDR samples that are not RGB (cicp)"),
+            ([9, 16, 0, 0], "HDR samples of video range (cicp)"),
+        ] as [([UInt8], String)])
+    func `a profile without primaries, with a matrix or of video range is refused`(
+        code: [UInt8], words: String
+    ) throws {
         let profile = ProfileBuilder.rgb(gamma: 2.25, code: code)
         try workspace.save(
             Pictures.smooth(), as: "jpeg", to: "hdr.jpg", metadata: ImageMetadata(icc: Blob(profile)))
         let error = #expect(throws: ImageFileError.self) { try workspace.load("hdr.jpg", hdr: .convert) }
-        #expect(
-            error?.description
-                == "\(workspace.path("hdr.jpg")): JPEG with HDR colours (PQ), which Penumbra does not read")
+        #expect(error?.description == "\(workspace.path("hdr.jpg")): JPEG with \(words), which Penumbra does not read")
     }
 
     @Test func `a JPEG in HDR is not shrunk while it is decoded`() throws {

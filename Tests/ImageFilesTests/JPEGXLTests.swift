@@ -92,7 +92,8 @@ struct JPEGXLTests {
         let error = #expect(throws: ImageFileError.self) { try workspace.load("hdr.jxl", hdr: .convert) }
         #expect(
             error?.description
-                == "\(workspace.path("hdr.jxl")): JPEG XL with HDR colours (PQ), which Penumbra does not read")
+                == "\(workspace.path("hdr.jxl")): JPEG XL with HDR colours (PQ) whose primaries have no code, which "
+                + "Penumbra does not read")
     }
 
     @Test func `HDR is refused by name without 'tone-map', bare and in boxes`() throws {

@@ -165,7 +165,9 @@ import Testing
     }
 
     @Test(arguments: [(UInt8(16), "PQ"), (18, "HLG")])
-    func `a profile that says HDR beside its curves is refused by name without 'tone-map'`(transfer: UInt8, curve: String) throws {
+    func `a profile that says HDR beside its curves is refused by name without 'tone-map'`(
+        transfer: UInt8, curve: String
+    ) throws {
         let profile = ProfileBuilder.rgb(gamma: 2.25, code: [9, transfer, 0, 1])
         try workspace.save(
             Pictures.smooth(), as: "jpeg", to: "hdr.jpg", metadata: ImageMetadata(icc: Blob(profile)))

@@ -22,7 +22,7 @@ package struct KernelFamily: Sendable, CustomStringConvertible {
 
     package static let all = [
         gaussians, motions, averages, lenses, sharpenings, varying, sweeps, bilaterals, denoising, warps,
-        colorings,
+        colorings, fronts,
     ]
 }
 
@@ -192,6 +192,32 @@ extension KernelFamily {
             localTones("clarity", .contrast(0.8)),
         ],
         hasOpaquePath: false)
+
+    static let fronts = KernelFamily(
+        name: "pictures in front", cases: BlendMode.allCases.map(inFront), hasOpaquePath: false)
+
+    /// One picture between pixels, and copies of it.
+    private static func inFront(_ mode: BlendMode) -> KernelCase {
+        KernelCase(name: "picture in front, \(mode.rawValue)") { level, source, result in
+            let place = (x: Double(result.rect.x) + 2.25, y: Double(result.rect.y) - 1.5)
+            let period = (x: spots.rect.width + 2, y: spots.rect.height)
+            let fronts = [
+                Overlay.Front(spots, x: place.x, y: place.y, mode: mode),
+                Overlay.Front(spots, x: 3, y: 2, repeatedBy: period, opacity: 0.8, mode: mode),
+            ]
+            Overlay(fronts).running(on: level).render(source, into: &result)
+        }
+    }
+
+    /// Colours of all kinds, and every alpha.
+    private static let spots: AnyRaster = {
+        let rect = PixelRect(x: 0, y: 0, width: 23, height: 11)
+        let samples = (0..<rect.area).flatMap { pixel -> [UInt8] in
+            let (red, green, blue) = (pixel * 97 % 256, pixel * 61 % 256, pixel * 193 % 256)
+            return [UInt8(red), UInt8(green), UInt8(blue), UInt8(min(255, pixel * 89 % 310))]
+        }
+        return .u8(Raster(rect: rect, layout: .rgba, samples: samples))
+    }()
 
     private static func recoloring(_ name: String, _ function: Recoloring.Function) -> KernelCase {
         KernelCase(name: name) { level, source, result in

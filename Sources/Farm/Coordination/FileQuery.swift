@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 package import JobModel
 package import Planning
 import SafeFiles
@@ -116,9 +115,8 @@ extension PictureHeader {
             // A missing file is treated as an empty one.
             bytes = try SafeFolder(path, trusting: .everybody).contents(of: name, limit: Self.largestFile) ?? []
         } catch {
-            let reason = error.reason ?? String(cString: strerror(error.code))
             throw FrameFailure(
-                error.isForbidden ? .permission : .input, "\(path): \(name) in it cannot be read (\(reason))")
+                error.isForbidden ? .permission : .input, "\(path): \(name) in it cannot be read (\(error.cause))")
         }
         guard let size = name == IIIFNames.descriptorName ? Self.service(in: bytes) : Self.attributes(in: bytes),
             [size.width, size.height].allSatisfy((1...Self.longestSide).contains)

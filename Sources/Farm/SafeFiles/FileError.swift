@@ -70,7 +70,8 @@ package struct FileError: Error, Hashable, Sendable {
     /// The same on one line, for lists of problems.
     package var line: String { problem + (remedy.map { "; \($0)" } ?? "") }
 
-    private var problem: String {
-        "\(VisibleText.line(path)): cannot \(action): \(reason ?? String(cString: strerror(code)))"
-    }
+    private var problem: String { "\(VisibleText.line(path)): cannot \(action): \(cause)" }
+
+    /// Why the action failed, without the path.
+    package var cause: String { reason ?? String(cString: strerror(code)) }
 }

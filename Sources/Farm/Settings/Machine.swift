@@ -77,7 +77,8 @@ package enum Machine {
         return filesystemType(of: path, mounts: mounts).map(network.contains) ?? false
     }
 
-    /// Reads a file of the kernel, whose size is not known before. Nil if the kernel, or the container, has no such file.
+    /// Reads a file of the kernel, whose size is not known before. Nil if the kernel, or the container, has no such file, or it cannot be
+    /// read.
     ///
     /// Every command reads some of them at its start. Foundation would take a millisecond for them.
     private static func read(_ path: String) -> String? {
@@ -91,6 +92,7 @@ package enum Machine {
             if part.isEmpty { break }
             bytes += part
         }
-        return ferror(file) == 0 ? String(validating: bytes, as: UTF8.self) : nil
+        // One name that is not UTF-8, such as that of a mount point, does not hide the other lines.
+        return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }

@@ -1,5 +1,5 @@
-/// The form in which workers send catalogs. Many filters have the same parameters, such as `within`. Each parameter is sent once,
-/// and filters refer to it by its number. So a worker starts a few milliseconds sooner.
+/// The form in which workers send catalogs. Many filters have the same parameters, such as `within`. Each parameter of filters is sent
+/// once, and filters refer to it by its number. So a worker starts a few milliseconds sooner.
 extension Catalog: Codable {
     private struct Sent: Codable {
         let versions: [String: String]

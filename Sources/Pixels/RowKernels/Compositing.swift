@@ -7,6 +7,9 @@ private typealias BlendedColor = (FloatVector, FloatVector, FloatVector)
 ///
 /// Colours are encoded, 0–1, and not premultiplied.
 private enum Blend {
+    /// 2⁻²⁰: far less than any sample shows, and more than rounding errors.
+    private static var nearly: Float { 0x1p-20 }
+
     /// The colour B(behind, front) where both are opaque.
     @inline(__always) static func color(_ mode: Int, _ front: BlendedColor, over behind: BlendedColor) -> BlendedColor {
         switch mode {
@@ -29,13 +32,14 @@ private enum Blend {
         case 4: return smaller(front, behind)
         case 5: return larger(front, behind)
         case 6:
-            // Color dodge: 0 over 0, and 1 under 1.
+            // Color dodge: 0 over 0, and 1 under 1. Black may be off by rounding errors of fronts before this one.
             let lighter = smaller(behind / larger(1 - front, than: 1e-9), than: 1)
-            return chosen(.zero, where: behind, isAtMost: .zero, else: lighter)
+            return chosen(.zero, where: behind, isAtMost: FloatVector(repeating: nearly), else: lighter)
         case 7:
-            // Color burn: 1 over 1, and 0 under 0.
+            // Color burn: 1 over 1, and 0 under 0. The same for white.
             let darker = 1 - smaller((1 - behind) / larger(front, than: 1e-9), than: 1)
-            return chosen(FloatVector(repeating: 1), where: FloatVector(repeating: 1), isAtMost: behind, else: darker)
+            return chosen(
+                FloatVector(repeating: 1), where: 1 - behind, isAtMost: FloatVector(repeating: nearly), else: darker)
         case 8: return hardLight(front, over: behind)
         case 9: return softLight(front, over: behind)
         case 10: return larger(front - behind, behind - front)
@@ -64,7 +68,9 @@ private enum Blend {
     // The modes that look at all channels together, with the names of the standard.
 
     /// Lum(C).
-    @inline(__always) private static func luminosity(_ c: BlendedColor) -> FloatVector { 0.3 * c.0 + 0.59 * c.1 + 0.11 * c.2 }
+    @inline(__always) private static func luminosity(_ c: BlendedColor) -> FloatVector {
+        0.3 * c.0 + 0.59 * c.1 + 0.11 * c.2
+    }
 
     @inline(__always) private static func least(_ c: BlendedColor) -> FloatVector { smaller(smaller(c.0, c.1), c.2) }
     @inline(__always) private static func most(_ c: BlendedColor) -> FloatVector { larger(larger(c.0, c.1), c.2) }
@@ -87,7 +93,9 @@ private enum Blend {
     }
 
     /// Where the factor is 1, not even the last bit changes.
-    @inline(__always) private static func towards(_ gray: FloatVector, _ c: BlendedColor, _ factor: FloatVector) -> BlendedColor {
+    @inline(__always) private static func towards(_ gray: FloatVector, _ c: BlendedColor, _ factor: FloatVector)
+        -> BlendedColor
+    {
         @inline(__always) func channel(_ x: FloatVector) -> FloatVector {
             chosen(x, where: factor, equals: FloatVector(repeating: 1), else: gray + (x - gray) * factor)
         }
@@ -108,7 +116,8 @@ private enum Blend {
 ///
 /// - Parameters:
 ///   - front: gray or three colours, and alpha. Readable up to 15 values after the end.
-///   - back: gray or three colours, and alpha if it has one. Its result replaces it; nothing is written after the end.
+///   - back: gray or three colours, and alpha if it has one. The result replaces it. Readable up to 15 values after the end;
+///     nothing is written there. A colour in front of gray counts as its luma.
 ///   - mode: the number of a blend mode, in the order of the standard's list; 0 for none.
 ///   - full: full intensity of all values.
 @inline(never) public func layPlanes(
@@ -142,7 +151,7 @@ private enum Blend {
             let rest = 1 - own
             result = (colors.0 + old.0 * rest, colors.1 + old.1 * rest, colors.2 + old.2 * rest)
         } else {
-            result = blended(mode, colors, own, over: old, behind / full, full)
+            result = blended(mode, colors, alpha, over: old, behind, full)
             result = (
                 chosen(old.0, where: own, isAtMost: .zero, else: result.0),
                 chosen(old.1, where: own, isAtMost: .zero, else: result.1),
@@ -160,17 +169,22 @@ private enum Blend {
 }
 
 /// αs·(1 − αb)·Cs + αb·(1 − αs)·Cb + αs·αb·B(Cb, Cs). Colours beyond 0–1 count as the nearest of these for B.
+///
+/// - Parameters:
+///   - alpha, alphaBehind: on the scale of the colours.
 @inline(__always) private func blended(
-    _ mode: Int, _ front: BlendedColor, _ own: FloatVector, over old: BlendedColor, _ behind: FloatVector, _ full: Float
+    _ mode: Int, _ front: BlendedColor, _ alpha: FloatVector, over old: BlendedColor, _ alphaBehind: FloatVector,
+    _ full: Float
 ) -> BlendedColor {
-    /// A colour that is not premultiplied; 0 for no alpha.
+    /// A colour that is not premultiplied; 0 for no alpha. A colour of full intensity becomes exactly 1.
     @inline(__always) func straight(_ x: FloatVector, _ alpha: FloatVector) -> FloatVector {
-        larger(smaller(cleared(x / (alpha * full), whereZero: alpha), than: 1), than: 0)
+        larger(smaller(cleared(x / alpha, whereZero: alpha), than: 1), than: 0)
     }
     let mixed = Blend.color(
-        mode, (straight(front.0, own), straight(front.1, own), straight(front.2, own)),
-        over: (straight(old.0, behind), straight(old.1, behind), straight(old.2, behind)))
-    let weight = own * behind * full
+        mode, (straight(front.0, alpha), straight(front.1, alpha), straight(front.2, alpha)),
+        over: (straight(old.0, alphaBehind), straight(old.1, alphaBehind), straight(old.2, alphaBehind)))
+    let (own, behind) = (alpha / full, alphaBehind / full)
+    let weight = own * alphaBehind
     @inline(__always) func sum(_ front: FloatVector, _ old: FloatVector, _ mixed: FloatVector) -> FloatVector {
         front * (1 - behind) + old * (1 - own) + mixed * weight
     }

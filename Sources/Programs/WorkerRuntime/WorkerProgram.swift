@@ -291,7 +291,8 @@ struct Heartbeat: Sendable {
             // The thread that reads orders notices the coordinator's end.
             while (try? self.channel.send(bytes: self.message)) != nil, (try? self.drawing.check()) != nil {
                 // A signal may end the pause early, and then a heartbeat comes sooner.
-                var pause = timespec(tv_sec: Int(Report.heartbeat.components.seconds), tv_nsec: 0)
+                let (seconds, rest) = Report.heartbeat.components
+                var pause = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest / 1_000_000_000))
                 nanosleep(&pause, nil)
             }
         }

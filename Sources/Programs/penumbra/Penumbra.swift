@@ -84,6 +84,7 @@ struct Penumbra: AsyncParsableCommand {
             Console.complain(error.message)
             end(error.outcome.rawValue)
         } catch let code as ExitCode {
+            // The parser would make the help of all commands, only to find that there is nothing to say.
             end(code.rawValue)
         } catch {
             let code = exitCode(for: error)

@@ -65,7 +65,7 @@ package struct GuidedFilter: AreaFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "guided", kind: .area, summary: "Smooths and keeps edges, at the same speed for every radius",
+            name: "guided", kind: .area, summary: "Smooths and keeps edges, at nearly the same speed for every radius",
             renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(

@@ -31,15 +31,19 @@ struct ConvertedPicture: ~Copyable {
         let color = try StoredColor(stored.image)
         let picture = LoadedPicture(page: stored.page, pages: stored.pages, hasProfile: metadata.icc != nil)
         var stated = try stored.format.statedColor(in: stored.file, of: picture)
-        if picture.hasProfile, stated?.outranksProfile != true { stated = try Self.statedHDR(metadata.icc, color) }
-        if let stated { metadata.icc = stated.profile(isGray: color.space == .gray).map(Blob.init) }
+        var profile = metadata.icc.flatMap { ICCProfile($0.bytes) }
+        if picture.hasProfile, stated?.outranksProfile != true { stated = try Self.statedHDR(profile, color) }
+        if let stated {
+            let own = stated.profile(isGray: color.space == .gray)
+            (metadata.icc, profile) = (own.map(Blob.init), own.flatMap(ICCProfile.init))
+        }
         let decoding = try Self.decoding(stated, color, stored, policy, hdr)
         // What the decoder has converted to sRGB has no profile.
-        if decoding != nil, policy == .srgb { metadata.icc = nil }
+        if decoding != nil, policy == .srgb { (metadata.icc, profile) = (nil, nil) }
         // The conversion reads the profile from the image.
         let profiled = try Self.profiled(stored.image, metadata.icc)
         let plan = try ColorPlan(
-            color, profile: metadata.icc.flatMap { ICCProfile($0.bytes) }, policy: policy, keepsCMYK: keepsCMYK)
+            color, profile: profile, policy: policy, keepsCMYK: keepsCMYK)
         if plan != .keep(profile: true) { metadata.icc = nil }
         metadata.isConverted = plan.converts || decoding != nil || stored.isDeveloped
         let image = try Self.convert(profiled, color, plan)
@@ -54,10 +58,10 @@ struct ConvertedPicture: ~Copyable {
 
     /// The HDR colours that the profile of a picture states. Nil for a picture in another range, and for a profile that is
     /// not valid for it.
-    private static func statedHDR(_ icc: Blob?, _ color: StoredColor) throws(UnsupportedFeatureError) -> StatedColor? {
-        guard let layout = color.space.layout, let profile = icc.flatMap({ ICCProfile($0.bytes) }),
-            profile.fits(layout)
-        else { return nil }
+    private static func statedHDR(
+        _ profile: ICCProfile?, _ color: StoredColor
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
+        guard let layout = color.space.layout, let profile, profile.fits(layout) else { return nil }
         return try profile.statedHDR()
     }
 

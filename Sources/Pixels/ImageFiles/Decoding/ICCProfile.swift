@@ -32,10 +32,9 @@ struct ICCProfile: Hashable {
     /// - Throws: an error for HDR samples that Penumbra does not convert.
     func statedHDR() throws(UnsupportedFeatureError) -> StatedColor? {
         guard let codes, let curve = StatedColor.hdr(transfer: codes.transfer) else { return nil }
-        // Without primaries, the codes do not tell what the samples are.
-        guard codes.matrix == 0, codes.isFullRange, let color = try StatedColor.codedHDR(codes.primaries, curve)
-        else { throw .hdr(curve) }
-        return color
+        guard codes.isFullRange else { throw UnsupportedFeatureError("HDR samples of video range (cicp)") }
+        guard codes.matrix == 0 else { throw UnsupportedFeatureError("HDR samples that are not RGB (cicp)") }
+        return try StatedColor.codedHDR(codes.primaries, curve)
     }
 
     /// Throws an error for HDR profiles.

@@ -12,7 +12,7 @@ package import Raster
 /// - Colour: gray and RGB keep their space and profile. CMYK (through its profile, or else libvips' generic one), Lab and
 ///   palettes become sRGB. With ``ColorPolicy/srgb``, gray and RGB with a valid profile are converted to sRGB, too. Converted
 ///   pixels have no profile, because readers treat untagged pixels as sRGB.
-/// - HDR: PQ and HLG, as PNG, AVIF and HEIC state them, become floats with the curve of sRGB, if they are asked for. Light that is
+/// - HDR: PQ and HLG, as files or their profiles state them, become floats with the curve of sRGB, if they are asked for. Light that is
 ///   brighter than the reference white has values above 1. With ``ColorPolicy/srgb``, the primaries are converted, too.
 /// - Samples: 1 to 8 bits become u8, 16 bits u16. Floats do not change. Other formats are refused.
 /// - Pages: of a file with several pages one is read, or every frame of an animation; see ``PageChoice``.
@@ -102,7 +102,7 @@ package final class ImageDecoder {
             frames: stored.frames,
             hasProfile: picture.metadata.icc != nil, losses: picture.losses,
             isHeldWhole: stored.isHeldWhole, heldBytes: stored.heldBytes,
-            // Stored values of HDR are not averaged, but those that they become.
+            // HDR must be averaged after its conversion, so the decoder does not shrink it.
             largestShrink: picture.hdr == nil ? stored.largestShrink : 1)
         storedShape = picture.shape
         image = picture.takeImage()
@@ -127,7 +127,7 @@ package final class ImageDecoder {
     }
 }
 
-/// What a decoder does with a picture in HDR: with PQ or HLG, as PNG, AVIF and HEIC state them.
+/// What a decoder does with a picture in HDR: with PQ or HLG, as its file or its profile states them.
 package enum HDRPolicy: Hashable, Sendable {
     case refuse
     /// It is refused with the advice to map its tones.

@@ -1,7 +1,8 @@
 import JobModel
 import Kernels
 
-/// The colour description of a file without an ICC profile: the positions of its primaries, and its transfer function.
+/// The colour description of a file: the positions of its primaries, and its transfer function. It counts in files without an ICC
+/// profile, and for HDR.
 ///
 /// It is converted to a profile of the same meaning, so that all colours are handled in one way: `color: keep` keeps the
 /// profile, and conversions to sRGB use it.
@@ -94,12 +95,15 @@ extension StatedColor {
         }
     }
 
-    /// HDR colours that take precedence over a profile in the same file.
+    /// HDR colours that replace the profile of their file.
     ///
-    /// - Parameter primaries: a code point of H.273.
-    /// - Returns: nil if the code states nothing.
-    static func codedHDR(_ primaries: Int, _ curve: HDRDecoding.Curve) throws(UnsupportedFeatureError) -> StatedColor? {
-        try self.primaries(primaries).map { StatedColor($0, .sRGB, outranksProfile: true, hdr: curve) }
+    /// - Parameter primaries: a code point of H.273; nil for colours without one.
+    /// - Throws: an error also if the code states nothing: then nobody can tell what the samples are.
+    static func codedHDR(_ primaries: Int?, _ curve: HDRDecoding.Curve) throws(UnsupportedFeatureError) -> StatedColor {
+        guard let primaries, let spots = try self.primaries(primaries) else {
+            throw UnsupportedFeatureError("HDR colours (\(curve.title)) whose primaries have no code")
+        }
+        return StatedColor(spots, .sRGB, outranksProfile: true, hdr: curve)
     }
 
     /// The curve of HDR with a code point of H.273. Nil for other curves.

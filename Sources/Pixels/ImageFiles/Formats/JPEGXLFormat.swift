@@ -41,10 +41,7 @@ package struct JPEGXLFormat: ImageFormat {
         guard let header = JPEGXLHeader(file) else { return nil }
         guard !header.isAnimation else { throw .animation("an animation") }
         guard let curve = header.transfer.flatMap(StatedColor.hdr) else { return nil }
-        guard let primaries = header.primaries, let color = try StatedColor.codedHDR(primaries, curve) else {
-            throw .hdr(curve)
-        }
-        return color
+        return try StatedColor.codedHDR(header.primaries, curve)
     }
 
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
@@ -180,7 +177,7 @@ extension BitReader {
         guard !hasProfile, space != xyb else { return (nil, nil) }
         let white = code()
         if white == custom { skipSpots(1) }
-        // Gray has only a white.
+        // A gray file states only its white point.
         var spots = 1
         if space != gray {
             spots = code()

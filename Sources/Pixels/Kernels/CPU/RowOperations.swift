@@ -1007,7 +1007,8 @@ struct RowOperations: Sendable {
     }
 
     /// - Parameter records: a record for each pixel of the row.
-    func writeMoments(_ row: PlaneRow, colors: Int, hasAlpha: Bool, scale: Float, records: MutableRow<Float>) {
+    func writeMoments(_ row: PlaneRow, scale: Float, records: MutableRow<Float>) {
+        let (colors, hasAlpha) = (row.channels < 3 ? 1 : 3, row.channels.isMultiple(of: 2))
         let loop = isV4 ? RowKernelsV4.writeMoments : isV3 ? RowKernelsV3.writeMoments : RowKernelsV2.writeMoments
         loop(
             UnsafePointer(row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count)), row.stride, colors,
@@ -1033,9 +1034,8 @@ struct RowOperations: Sendable {
     }
 
     /// - Parameter row: its colours are replaced.
-    func applyLines(
-        _ records: Row<Float>, to row: PlaneRow, colors: Int, hasAlpha: Bool, scale: Float, full: Float
-    ) {
+    func applyLines(_ records: Row<Float>, to row: PlaneRow, scale: Float, full: Float) {
+        let (colors, hasAlpha) = (row.channels < 3 ? 1 : 3, row.channels.isMultiple(of: 2))
         let loop = isV4 ? RowKernelsV4.applyLines : isV3 ? RowKernelsV3.applyLines : RowKernelsV2.applyLines
         loop(
             records.pointer(for: row.count * (hasAlpha ? 16 : 8)),
@@ -1048,24 +1048,26 @@ struct RowOperations: Sendable {
     ///   - start: the first pixel of the row that is covered.
     func layPlanes(
         front: Row<Float>, frontStride: Int, isFrontGray: Bool, over back: PlaneRow, from start: Int, count: Int,
-        isGray: Bool, hasAlpha: Bool, mode: Int, full: Float
+        mode: Int, full: Float
     ) {
         precondition(start >= 0 && start + count <= back.count, "a picture covers pixels of the row")
         let loop = isV4 ? RowKernelsV4.layPlanes : isV3 ? RowKernelsV3.layPlanes : RowKernelsV2.layPlanes
         loop(
             front.pointer(for: (isFrontGray ? 1 : 3) * frontStride + count + 15), frontStride, isFrontGray,
             (back.plane(0) + start).pointer(for: (back.channels - 1) * back.stride + count + 15), back.stride,
-            isGray, hasAlpha, mode, full, count)
+            back.channels < 3, back.channels.isMultiple(of: 2), mode, full, count)
     }
 
-    /// - Parameters: each row is one value behind a value that may be read, and followed by room for whole vectors.
+    /// - Parameters:
+    ///   - upper, lower: each has a value before it, and is followed by room for whole vectors.
+    ///   - out: followed by room for whole vectors.
     func shiftPlane(
         upper: Row<Float>?, lower: Row<Float>?, upperWeight: Float, leftWeight: Float, factor: Float, count: Int,
         out: MutableRow<Float>
     ) {
         let loop = isV4 ? RowKernelsV4.shiftPlane : isV3 ? RowKernelsV3.shiftPlane : RowKernelsV2.shiftPlane
         loop(
-            upper?.pointer(for: count + 15), lower?.pointer(for: count + 15), upperWeight, leftWeight, factor, count,
-            out.pointer(for: count + 15))
+            upper.map { ($0 - 1).pointer(for: count + 16) + 1 }, lower.map { ($0 - 1).pointer(for: count + 16) + 1 },
+            upperWeight, leftWeight, factor, count, out.pointer(for: count + 15))
     }
 }

@@ -146,7 +146,7 @@ extension ColorPixels {
                 return
             }
             if channels == 3 {
-                // The most pictures are of this kind, and the compiler unrolls no loop over channels.
+                // Most pictures are of this kind, and the compiler does not unroll the loop over channels.
                 for pixel in stride(from: 0, to: count, by: 3) {
                     samples[unchecked: pixel] = table[unchecked: Int(samples[unchecked: pixel])]
                     samples[unchecked: pixel + 1] = table[unchecked: step + Int(samples[unchecked: pixel + 1])]

@@ -66,7 +66,8 @@ package struct Overlay: Sendable, LevelChoosing {
         return behind.hasAlpha ? .rgba : .rgb
     }
 
-    /// Writes every pixel of `destination`. Pixels that no front picture touches keep their bytes.
+    /// Writes every pixel of `destination`. Pixels that no front picture touches keep their bytes. (The last bits of translucent floats
+    /// may change if a gray picture becomes a colour picture.)
     ///
     /// - Precondition: the source's tables cover the destination.
     package func render(_ source: KernelSource, into destination: inout AnyRaster) {
@@ -83,7 +84,7 @@ package struct Overlay: Sendable, LevelChoosing {
         var sink = PixelWriter(destination.take(), light: .encoded)
         for y in changed.rows {
             let row = behind.read(y)
-            for front in rows { front.lay(over: row, sink.layout, full: full) }
+            for front in rows { front.lay(over: row, full: full) }
             for columns in touchedColumns(of: shown, row: y, in: changed, isTurningToColors) {
                 sink.write(behind.row(y, columns))
             }
@@ -202,17 +203,17 @@ private final class OverlaidRows {
     }
 
     /// Lays the picture over a row.
-    func lay(over back: PlaneRow, _ target: PixelLayout, full: Float) {
+    func lay(over back: PlaneRow, full: Float) {
         let (y, shift) = (back.y, front.shift)
-        guard let period = front.period else { return layOne(at: shift, over: back, target, full) }
+        guard let period = front.period else { return layOne(at: shift, over: back, full) }
         let copy = y - (y - shift.y).remainder(by: period.y)
         let first = back.x - (back.x - shift.x).remainder(by: period.x)
         for x in stride(from: first, to: back.x + back.count, by: period.x) {
-            layOne(at: (x, copy), over: back, target, full)
+            layOne(at: (x, copy), over: back, full)
         }
     }
 
-    private func layOne(at shift: (x: Int, y: Int), over back: PlaneRow, _ target: PixelLayout, _ full: Float) {
+    private func layOne(at shift: (x: Int, y: Int), over back: PlaneRow, _ full: Float) {
         let local = back.y - shift.y
         guard (0..<rect.height + (front.rest.y > 0 ? 1 : 0)).contains(local) else { return }
         let covered = (back.x..<back.x + back.count)
@@ -222,7 +223,7 @@ private final class OverlaidRows {
         operations.layPlanes(
             front: Row(row.pixel(x: covered.lowerBound - shift.x, y: 0)), frontStride: row.planeStride,
             isFrontGray: isGray, over: back, from: covered.lowerBound - back.x, count: covered.count,
-            isGray: target.removingAlpha == .gray, hasAlpha: target.hasAlpha, mode: front.mode.number, full: full)
+            mode: front.mode.number, full: full)
     }
 
     /// Computes the row whose pixels lie between the picture's rows `local` − 1 and `local`.

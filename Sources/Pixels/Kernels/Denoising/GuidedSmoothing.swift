@@ -3,7 +3,7 @@ package import Geometry
 import Raster
 
 /// The guided filter (K. He, J. Sun and X. Tang, "Guided image filtering", 2010) with the picture's own luma as its guide: it
-/// smooths what varies little, and keeps edges. Its cost does not grow with the radius.
+/// smooths what varies little, and keeps edges. Its cost hardly grows with the radius.
 ///
 /// In every square window, a channel p is described by its luma Y as p ≈ a·Y + b, where a = cov(Y, p)/(var(Y) + s²) and
 /// b = mean(p) − a·mean(Y). A pixel becomes A·Y + B with the means A and B of all windows around it. Means are weighted by alpha, and
@@ -25,15 +25,16 @@ package struct GuidedSmoothing: WorkingKernel, LevelChoosing {
 
     package func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
-        for columns in strips(area.columns) {
+        for columns in strips(area.columns, hasAlpha: reader.layout.hasAlpha) {
             GuidedStrip(self, reader, PixelRect(columns: columns, rows: area.rows)).write(to: &sink)
         }
     }
 
-    /// Strips whose records stay in the second-level cache if the radius is small. Wide strips read little twice. The division does
-    /// not affect any pixel.
-    private func strips(_ columns: Range<Int>) -> [Range<Int>] {
-        let fitting = (1 << 14) / (2 * radius + 1) - 4 * radius
+    /// Strips whose two rings of records take 512 KB each if the radius is small, so that they stay in the second-level cache. Wider
+    /// strips read fewer pixels twice. The division does not affect any pixel.
+    private func strips(_ columns: Range<Int>, hasAlpha: Bool) -> [Range<Int>] {
+        let size = RecordMeans.size(hasAlpha: hasAlpha) * MemoryLayout<Float>.stride
+        let fitting = (1 << 19) / (size * (2 * radius + 1)) - 4 * radius
         return columns.pieces(of: max(fitting, 512, 8 * radius))
     }
 }
@@ -43,7 +44,6 @@ private final class GuidedStrip {
     private let filter: GuidedSmoothing
     private let operations: RowOperations
     private let area: PixelRect
-    private let colors: Int
     private let hasAlpha: Bool
     private let full: Float
     /// All that is read, and the pixels themselves.
@@ -59,7 +59,7 @@ private final class GuidedStrip {
         let operations = RowOperations.of(filter.level)
         let layout = reader.layout
         (self.filter, self.operations, self.area) = (filter, operations, area)
-        (colors, hasAlpha) = (layout.removingAlpha.channels, layout.hasAlpha)
+        hasAlpha = layout.hasAlpha
         full = Float(reader.source.raster.format.full)
         func ring(_ rect: PixelRect) -> RowRing<Float> {
             RowRing(
@@ -82,8 +82,7 @@ private final class GuidedStrip {
             lines.average(around: y, into: means.start)
             source.read(y, into: row)
             let pixels = row.planeRow(y, operations)
-            operations.applyLines(
-                Row(means.start), to: pixels, colors: colors, hasAlpha: hasAlpha, scale: 1 / full, full: full)
+            operations.applyLines(Row(means.start), to: pixels, scale: 1 / full, full: full)
             sink.write(pixels)
         }
     }
@@ -93,8 +92,7 @@ private final class GuidedStrip {
         while moments.lacks(y + filter.radius) {
             surroundings.read(moments.next, into: read)
             operations.writeMoments(
-                read.planeRow(moments.next, operations), colors: colors, hasAlpha: hasAlpha, scale: 1 / full,
-                records: moments.room)
+                read.planeRow(moments.next, operations), scale: 1 / full, records: moments.room)
             moments.add()
         }
         moments.average(around: y, into: lines.room)
@@ -130,13 +128,15 @@ private final class RecordMeans {
         columns = read.columns
         (first, next) = (read.y, read.y)
         (self.radius, self.hasAlpha, self.operations) = (radius, hasAlpha, operations)
-        size = hasAlpha ? 16 : 8
+        size = Self.size(hasAlpha: hasAlpha)
         stride = columns.count * size
         rows = RowBuffer(count: stride * (2 * radius + 1))
         heads = RowBuffer(count: stride)
         line = RowBuffer(count: stride)
         sums = RowBuffer(count: stride)
     }
+
+    static func size(hasAlpha: Bool) -> Int { hasAlpha ? 16 : 8 }
 
     private var length: Int { 2 * radius + 1 }
 

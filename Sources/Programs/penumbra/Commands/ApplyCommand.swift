@@ -20,7 +20,9 @@ struct ApplyCommand: AsyncParsableCommand {
               penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
               penumbra apply 'thumbnail: {size: 320} | gaussian: {radius: 1}' photos/*.jpg -o thumbs/
 
-            The chain '[]' changes only the format: penumbra apply '[]' scan.tif -o scan.png
+            The chain '[]' changes only the format:
+
+              penumbra apply '[]' scan.tif -o scan.png
 
             A file that exists stays, unless --force is given. Penumbra never writes over a picture that it reads. \
             --save-manifest keeps the job as a manifest, to be run again.
@@ -287,8 +289,12 @@ struct AppliedManifest {
         add("job: apply")
         add("inputs:")
         for input in inputs { add("  - ", quoted: GlobPattern.matching(input), of: "picture \(input)") }
-        let isEmptyList = filters == ["[]"]
-        if isEmptyList { add("filters: []", ArgumentLine(chainName, before: "filters: ".count)) } else { add("filters:") }
+        let isEmptyList = filters.count == 1 && filters[0].filter { !$0.isWhitespace } == "[]"
+        if isEmptyList {
+            add("filters: []", ArgumentLine(chainName, before: "filters: ".count))
+        } else {
+            add("filters:")
+        }
         for filter in filters where !isEmptyList {
             let lines = filter.split(omittingEmptySubsequences: false, whereSeparator: \.isBreak)
             for (index, line) in lines.enumerated() {
