@@ -145,8 +145,8 @@ manual: setup
 	$(SWIFT_BUILD)
 	Scripts/make-manual --program $(BUILD)/penumbra
 
-## make bench: race kernels and whole jobs against what users would take instead, and measure the scheduler and the service, in more
-## than half an hour (ARGUMENTS=--quick for a few of them; ARGUMENTS="jobs --only c", "kernels --quick" or "service" for one part)
+## make bench: race kernels and whole jobs against what users would take instead, and measure the scheduler and the service, in about
+## half an hour (ARGUMENTS=--quick for a few of them; ARGUMENTS="jobs --only c", "kernels --quick" or "service" for one part)
 bench: setup
 	$(SWIFT_BUILD)
 	Scripts/bench $(ARGUMENTS)

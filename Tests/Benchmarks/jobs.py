@@ -32,8 +32,9 @@ PEERS = Path(__file__).with_name("job_peers.py")
 RESULTS = ROOT / ".build" / "bench" / "jobs.json"
 TOLERANCE = 1.05
 SLOW_SAMPLE = 10
-# A contender that has taken so many seconds gets two turns, and no further one.
+# A contender that has taken so many seconds gets two turns, and no further one. With --brief, so many.
 LONG = 30
+BRIEFLY_LONG = 8
 
 
 class Result:
@@ -191,6 +192,7 @@ class Race:
     def __init__(self, name, title, rounds, contenders, megapixels):
         self.name, self.title, self.rounds, self.contenders = name, title, rounds, contenders
         self.megapixels = megapixels
+        self.long = LONG
         self.results = {}
 
     def run(self):
@@ -199,7 +201,7 @@ class Race:
         for number in range(self.rounds):
             for name, (command, part) in self.contenders.items():
                 # The first turn does not count if there is another one.
-                if number > 1 and (part < 1 or sum(result.seconds for result in found[name]) > LONG):
+                if number > 1 and (part < 1 or sum(result.seconds for result in found[name]) > self.long):
                     continue
                 result = run(command, samples_memory=number == 0)
                 found[name].append(Result(result.seconds / part, result.cpu / part, result.memory))
@@ -261,6 +263,8 @@ class Nights:
 class Field:
     def __init__(self, options):
         self.penumbra = str(options.penumbra)
+        self.quick = options.quick
+        self.photographs, self.thumbnails = (20, 100) if options.quick else (30, 200) if options.brief else (100, 500)
         self.pythons = {"wheel": sys.executable, "Debian": options.debian_python}
 
     def run(self, manifest):
@@ -462,14 +466,14 @@ def kernel_seconds(options):
     return min(peers.seconds(run_kernel) for _ in range(7)) / case.megapixels
 
 
-def save(race, isQuick):
-    """Adds the race to those of earlier runs on this machine."""
+def save(race, kind):
+    """Adds the race to those of earlier runs on this machine. Races with fewer pictures have names of their own."""
     here = machine.describe()
     saved = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if saved.get("machine") != here:
         saved = {"machine": here, "races": {}}
     contenders = {name: vars(result) for name, result in race.results.items()}
-    name = f"{race.name} quick" if isQuick else race.name
+    name = f"{race.name} {kind}".strip()
     saved["races"][name] = {"title": race.title, "megapixels": race.megapixels, "contenders": contenders}
     RESULTS.write_text(json.dumps(saved, indent=1) + "\n")
 
@@ -478,6 +482,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="LETTERS", help="some of the races: af")
     parser.add_argument("--quick", action="store_true", help="only a, b, c, e, f and m, with fewer pictures, and no ImageMagick")
+    parser.add_argument("--brief", action="store_true", help="all of them, with fewer pictures, and fewer turns of the slow")
     parser.add_argument("--crowd", metavar="COUNT", type=int, help="the number of tiny pictures of race e: 200000")
     parser.add_argument("--plot", action="store_true", help="draw docs/jobs.svg")
     parser.add_argument("--penumbra", type=Path, default=ROOT / ".build/release/penumbra")
@@ -489,8 +494,9 @@ def main():
         options.debian_python = str(Path.cwd() / options.debian_python)
     WORK.mkdir(parents=True, exist_ok=True)
     os.environ["XDG_STATE_HOME"] = str(WORK / "state")
+    # Jobs of an earlier bench would miss their outputs, which are removed.
+    shutil.rmtree(WORK / "state", ignore_errors=True)
     field = Field(options)
-    field.quick, field.photographs, field.thumbnails = options.quick, *((20, 100) if options.quick else (100, 500))
     print(machine.describe(), flush=True)
     makers = {"a": [field.a], "b": [field.b], "c": [field.c], "f": [field.f], "p": [field.p], "m": [field.m], "n": [field.n],
               "d": [lambda: field.d("tif"), lambda: field.d("png")]}
@@ -499,9 +505,12 @@ def main():
     for letter in options.only or ("abcefm" if options.quick else "abcdefmnp"):
         for make in makers[letter]:
             race = make()
+            race.long = BRIEFLY_LONG if options.brief else LONG
+            start = time.monotonic()
             race.run()
+            print(f"({time.monotonic() - start:.0f} s)", flush=True)
             races[race.name] = race
-            save(race, options.quick)
+            save(race, "quick" if options.quick else "brief" if options.brief else "")
     if options.plot:
         import plot
 
