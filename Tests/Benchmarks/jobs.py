@@ -32,9 +32,10 @@ PEERS = Path(__file__).with_name("job_peers.py")
 RESULTS = ROOT / ".build" / "bench" / "jobs.json"
 TOLERANCE = 1.05
 SLOW_SAMPLE = 10
-# A contender that has taken so many seconds gets two turns, and no further one. With --brief, so many.
+# A contender that has taken so many seconds gets two turns, and no further one. With --brief and with --quick, fewer seconds.
 LONG = 30
 BRIEFLY_LONG = 8
+QUICKLY_LONG = 3
 
 
 class Result:
@@ -505,7 +506,7 @@ def main():
     for letter in options.only or ("abcefm" if options.quick else "abcdefmnp"):
         for make in makers[letter]:
             race = make()
-            race.long = BRIEFLY_LONG if options.brief else LONG
+            race.long = QUICKLY_LONG if options.quick else BRIEFLY_LONG if options.brief else LONG
             start = time.monotonic()
             race.run()
             print(f"({time.monotonic() - start:.0f} s)", flush=True)

@@ -77,10 +77,9 @@ package enum Machine {
         return filesystemType(of: path, mounts: mounts).map(network.contains) ?? false
     }
 
-    /// Reads a file of the kernel, whose size is not known before. Nil if the kernel, or the container, has no such file, or it cannot be
-    /// read.
+    /// Reads a file of the kernel, whose size is not known before. Nil if it is not there or cannot be read.
     ///
-    /// Every command reads some of them at its start. Foundation would take a millisecond for them.
+    /// Every command reads some of these files when it starts. Foundation would take a millisecond for them.
     private static func read(_ path: String) -> String? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
@@ -92,7 +91,7 @@ package enum Machine {
             if part.isEmpty { break }
             bytes += part
         }
-        // One name that is not UTF-8, such as that of a mount point, does not hide the other lines.
+        // A name may have bytes that are no UTF-8. They are replaced, so that all other lines count.
         return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }

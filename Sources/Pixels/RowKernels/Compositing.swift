@@ -3,48 +3,51 @@
 
 private typealias BlendedColor = (FloatVector, FloatVector, FloatVector)
 
-/// The mode of colours in front of others, by its number.
+/// The modes of colours in front of others. `BlendMode` of `Kernels` gives their numbers.
 ///
 /// Colours are encoded, 0–1, and not premultiplied.
-private enum Blend {
+private enum Blend: Int {
+    case normal, multiply, screen, overlay, darken, lighten, colorDodge, colorBurn, hardLight, softLight, difference
+    case exclusion, hue, saturation, color, luminosity
+
     /// 2⁻²⁰: far less than any sample shows, and more than rounding errors.
     private static var nearly: Float { 0x1p-20 }
 
     /// The colour B(behind, front) where both are opaque.
-    @inline(__always) static func color(_ mode: Int, _ front: BlendedColor, over behind: BlendedColor) -> BlendedColor {
-        switch mode {
-        case 12: withLuminosity(withSaturation(front, saturation(behind)), luminosity(behind))
-        case 13: withLuminosity(withSaturation(behind, saturation(front)), luminosity(behind))
-        case 14: withLuminosity(front, luminosity(behind))
-        case 15: withLuminosity(behind, luminosity(front))
-        default:
-            (channel(mode, front.0, behind.0), channel(mode, front.1, behind.1), channel(mode, front.2, behind.2))
+    @inline(__always) func blended(_ front: BlendedColor, over behind: BlendedColor) -> BlendedColor {
+        switch self {
+        case .hue: Self.withLuminosity(Self.withSaturation(front, Self.saturation(behind)), Self.luminosity(behind))
+        case .saturation:
+            Self.withLuminosity(Self.withSaturation(behind, Self.saturation(front)), Self.luminosity(behind))
+        case .color: Self.withLuminosity(front, Self.luminosity(behind))
+        case .luminosity: Self.withLuminosity(behind, Self.luminosity(front))
+        default: (channel(front.0, behind.0), channel(front.1, behind.1), channel(front.2, behind.2))
         }
     }
 
     /// The modes that treat each channel by itself.
     @inline(__always)
-    private static func channel(_ mode: Int, _ front: FloatVector, _ behind: FloatVector) -> FloatVector {
-        switch mode {
-        case 1: return front * behind
-        case 2: return screen(front, behind)
-        case 3: return hardLight(behind, over: front)
-        case 4: return smaller(front, behind)
-        case 5: return larger(front, behind)
-        case 6:
+    private func channel(_ front: FloatVector, _ behind: FloatVector) -> FloatVector {
+        let nearly = FloatVector(repeating: Self.nearly)
+        switch self {
+        case .multiply: return front * behind
+        case .screen: return Self.screen(front, behind)
+        case .overlay: return Self.hardLight(behind, over: front)
+        case .darken: return smaller(front, behind)
+        case .lighten: return larger(front, behind)
+        case .colorDodge:
             // Color dodge: 0 over 0, and 1 under 1. Black may be off by rounding errors of fronts before this one.
             let lighter = smaller(behind / larger(1 - front, than: 1e-9), than: 1)
-            return chosen(.zero, where: behind, isAtMost: FloatVector(repeating: nearly), else: lighter)
-        case 7:
-            // Color burn: 1 over 1, and 0 under 0. The same for white.
+            return chosen(.zero, where: behind, isAtMost: nearly, else: lighter)
+        case .colorBurn:
+            // Color burn: 1 over 1, and 0 under 0. White may be off in the same way.
             let darker = 1 - smaller((1 - behind) / larger(front, than: 1e-9), than: 1)
-            return chosen(
-                FloatVector(repeating: 1), where: 1 - behind, isAtMost: FloatVector(repeating: nearly), else: darker)
-        case 8: return hardLight(front, over: behind)
-        case 9: return softLight(front, over: behind)
-        case 10: return larger(front - behind, behind - front)
-        case 11: return front + behind - 2 * front * behind
-        default: return front
+            return chosen(FloatVector(repeating: 1), where: 1 - behind, isAtMost: nearly, else: darker)
+        case .hardLight: return Self.hardLight(front, over: behind)
+        case .softLight: return Self.softLight(front, over: behind)
+        case .difference: return larger(front - behind, behind - front)
+        case .exclusion: return front + behind - 2 * front * behind
+        case .normal, .hue, .saturation, .color, .luminosity: return front
         }
     }
 
@@ -118,7 +121,7 @@ private enum Blend {
 ///   - front: gray or three colours, and alpha. Readable up to 15 values after the end.
 ///   - back: gray or three colours, and alpha if it has one. The result replaces it. Readable up to 15 values after the end;
 ///     nothing is written there. A colour in front of gray counts as its luma.
-///   - mode: the number of a blend mode, in the order of the standard's list; 0 for none.
+///   - mode: the number of a blend mode.
 ///   - full: full intensity of all values.
 @inline(never) public func layPlanes(
     front: UnsafePointer<Float>, frontStride: Int, isFrontGray: Bool, back: UnsafeMutablePointer<Float>,
@@ -126,6 +129,7 @@ private enum Blend {
 ) {
     let alphaPlane = (isGray ? 1 : 3) &* backStride
     let frontAlpha = front + (isFrontGray ? 1 : 3) &* frontStride
+    let mode = Blend(rawValue: mode) ?? .normal
     var index = 0
     while index < count {
         let left = count &- index
@@ -147,7 +151,7 @@ private enum Blend {
         let old: BlendedColor =
             isGray ? (one, one, one) : (one, loadFloats(target + backStride), loadFloats(target + 2 &* backStride))
         var result: BlendedColor
-        if mode == 0 {
+        if mode == .normal {
             let rest = 1 - own
             result = (colors.0 + old.0 * rest, colors.1 + old.1 * rest, colors.2 + old.2 * rest)
         } else {
@@ -173,15 +177,15 @@ private enum Blend {
 /// - Parameters:
 ///   - alpha, alphaBehind: on the scale of the colours.
 @inline(__always) private func blended(
-    _ mode: Int, _ front: BlendedColor, _ alpha: FloatVector, over old: BlendedColor, _ alphaBehind: FloatVector,
+    _ mode: Blend, _ front: BlendedColor, _ alpha: FloatVector, over old: BlendedColor, _ alphaBehind: FloatVector,
     _ full: Float
 ) -> BlendedColor {
     /// A colour that is not premultiplied; 0 for no alpha. A colour of full intensity becomes exactly 1.
     @inline(__always) func straight(_ x: FloatVector, _ alpha: FloatVector) -> FloatVector {
         larger(smaller(cleared(x / alpha, whereZero: alpha), than: 1), than: 0)
     }
-    let mixed = Blend.color(
-        mode, (straight(front.0, alpha), straight(front.1, alpha), straight(front.2, alpha)),
+    let mixed = mode.blended(
+        (straight(front.0, alpha), straight(front.1, alpha), straight(front.2, alpha)),
         over: (straight(old.0, alphaBehind), straight(old.1, alphaBehind), straight(old.2, alphaBehind)))
     let (own, behind) = (alpha / full, alphaBehind / full)
     let weight = own * alphaBehind

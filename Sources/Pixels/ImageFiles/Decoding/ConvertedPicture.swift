@@ -42,8 +42,7 @@ struct ConvertedPicture: ~Copyable {
         if decoding != nil, policy == .srgb { (metadata.icc, profile) = (nil, nil) }
         // The conversion reads the profile from the image.
         let profiled = try Self.profiled(stored.image, metadata.icc)
-        let plan = try ColorPlan(
-            color, profile: profile, policy: policy, keepsCMYK: keepsCMYK)
+        let plan = try ColorPlan(color, profile: profile, policy: policy, keepsCMYK: keepsCMYK)
         if plan != .keep(profile: true) { metadata.icc = nil }
         metadata.isConverted = plan.converts || decoding != nil || stored.isDeveloped
         let image = try Self.convert(profiled, color, plan)

@@ -98,7 +98,7 @@ extension StatedColor {
     /// HDR colours that replace the profile of their file.
     ///
     /// - Parameter primaries: a code point of H.273; nil for colours without one.
-    /// - Throws: an error also if the code states nothing: then nobody can tell what the samples are.
+    /// - Throws: an error also for a missing code, and for one that states nothing.
     static func codedHDR(_ primaries: Int?, _ curve: HDRDecoding.Curve) throws(UnsupportedFeatureError) -> StatedColor {
         guard let primaries, let spots = try self.primaries(primaries) else {
             throw UnsupportedFeatureError("HDR colours (\(curve.title)) whose primaries have no code")

@@ -1008,11 +1008,10 @@ struct RowOperations: Sendable {
 
     /// - Parameter records: a record for each pixel of the row.
     func writeMoments(_ row: PlaneRow, scale: Float, records: MutableRow<Float>) {
-        let (colors, hasAlpha) = (row.channels < 3 ? 1 : 3, row.channels.isMultiple(of: 2))
         let loop = isV4 ? RowKernelsV4.writeMoments : isV3 ? RowKernelsV3.writeMoments : RowKernelsV2.writeMoments
         loop(
-            UnsafePointer(row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count)), row.stride, colors,
-            hasAlpha, scale, row.count, records.pointer(for: row.count * (hasAlpha ? 16 : 8)))
+            UnsafePointer(row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count)), row.stride,
+            row.colors, row.hasAlpha, scale, row.count, records.pointer(for: row.count * (row.hasAlpha ? 16 : 8)))
     }
 
     func slideRecords(
@@ -1035,12 +1034,11 @@ struct RowOperations: Sendable {
 
     /// - Parameter row: its colours are replaced.
     func applyLines(_ records: Row<Float>, to row: PlaneRow, scale: Float, full: Float) {
-        let (colors, hasAlpha) = (row.channels < 3 ? 1 : 3, row.channels.isMultiple(of: 2))
         let loop = isV4 ? RowKernelsV4.applyLines : isV3 ? RowKernelsV3.applyLines : RowKernelsV2.applyLines
         loop(
-            records.pointer(for: row.count * (hasAlpha ? 16 : 8)),
-            row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count), row.stride, colors, hasAlpha, scale,
-            full, row.count)
+            records.pointer(for: row.count * (row.hasAlpha ? 16 : 8)),
+            row.plane(0).pointer(for: (row.channels - 1) * row.stride + row.count), row.stride, row.colors,
+            row.hasAlpha, scale, full, row.count)
     }
 
     /// - Parameters:
@@ -1055,7 +1053,7 @@ struct RowOperations: Sendable {
         loop(
             front.pointer(for: (isFrontGray ? 1 : 3) * frontStride + count + 15), frontStride, isFrontGray,
             (back.plane(0) + start).pointer(for: (back.channels - 1) * back.stride + count + 15), back.stride,
-            back.channels < 3, back.channels.isMultiple(of: 2), mode, full, count)
+            back.colors == 1, back.hasAlpha, mode, full, count)
     }
 
     /// - Parameters:

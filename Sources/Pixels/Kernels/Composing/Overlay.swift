@@ -182,10 +182,11 @@ private final class OverlaidRows {
     private let full: Float
     /// Two neighbouring rows of the picture, with a transparent pixel on each side.
     private let stored: RowRing<Float>
-    /// The row between them.
+    /// The row that was computed from them last.
     private let row: RowRing<Float>
-    /// The row of the picture that was read last, and the one that ``row`` was computed for.
+    /// The number of the picture's row that was read last.
     private var readRow = -1
+    /// What ``makeRow(_:factor:)`` was last called with. Nil before the first call.
     private var shiftedRow: Int?
 
     init(_ front: Overlay.Front, _ operations: RowOperations) {
@@ -226,7 +227,7 @@ private final class OverlaidRows {
             mode: front.mode.number, full: full)
     }
 
-    /// Computes the row whose pixels lie between the picture's rows `local` − 1 and `local`.
+    /// Computes a row whose pixels are a fraction of a pixel above those of the picture's row `local`.
     private func makeRow(_ local: Int, factor: Float) {
         shiftedRow = local
         let rest = (x: Float(front.rest.x), y: Float(front.rest.y))

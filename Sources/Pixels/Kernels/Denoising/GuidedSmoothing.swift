@@ -30,8 +30,8 @@ package struct GuidedSmoothing: WorkingKernel, LevelChoosing {
         }
     }
 
-    /// Strips whose two rings of records take 512 KB each if the radius is small, so that they stay in the second-level cache. Wider
-    /// strips read fewer pixels twice. The division does not affect any pixel.
+    /// Divides columns into strips. If the radius is small, both rings of a strip's records stay in the second-level cache: they take
+    /// 512 KB each. If it is large, strips are wide instead, so that few pixels are read twice. The division does not affect any pixel.
     private func strips(_ columns: Range<Int>, hasAlpha: Bool) -> [Range<Int>] {
         let size = RecordMeans.size(hasAlpha: hasAlpha) * MemoryLayout<Float>.stride
         let fitting = (1 << 19) / (size * (2 * radius + 1)) - 4 * radius
@@ -46,10 +46,11 @@ private final class GuidedStrip {
     private let area: PixelRect
     private let hasAlpha: Bool
     private let full: Float
-    /// All that is read, and the pixels themselves.
+    /// The rows with all pixels that windows need, and the one that was read last.
     private let surroundings: FloatSource
-    private let source: FloatSource
     private let read: RowRing<Float>
+    /// The rows of the strip, and the one that was read last.
+    private let source: FloatSource
     private let row: RowRing<Float>
     private let moments: RecordMeans
     private let lines: RecordMeans
@@ -91,8 +92,7 @@ private final class GuidedStrip {
         let y = lines.next
         while moments.lacks(y + filter.radius) {
             surroundings.read(moments.next, into: read)
-            operations.writeMoments(
-                read.planeRow(moments.next, operations), scale: 1 / full, records: moments.room)
+            operations.writeMoments(read.planeRow(moments.next, operations), scale: 1 / full, records: moments.room)
             moments.add()
         }
         moments.average(around: y, into: lines.room)
@@ -142,7 +142,7 @@ private final class RecordMeans {
 
     func lacks(_ y: Int) -> Bool { next <= y }
 
-    /// Where the next row is written before it is added. It takes the place of a row that no window needs any more.
+    /// The place of the next row, which is written there before it is added. No window needs the row that was there.
     var room: MutableRow<Float> { row(next) }
 
     private func row(_ y: Int) -> MutableRow<Float> { rows.start + y.modulo(length) * stride }
@@ -162,9 +162,11 @@ private final class RecordMeans {
         next += 1
     }
 
-    /// Writes the means of the windows around a row, whose last row was added last.
+    /// Writes the means of the windows around a row.
+    ///
+    /// - Precondition: the last row of these windows was added last.
     func average(around y: Int, into target: MutableRow<Float>) {
-        precondition(next == y + radius + 1, "the rows of the window are there, and no further ones")
+        precondition(next == y + radius + 1, "the last row of a window was added last")
         let top = y - radius
         operations.slideRecords(
             heads: Row(heads.start), tails: top.modulo(length) == 0 ? nil : Row(row(top)), hasAlpha: hasAlpha,

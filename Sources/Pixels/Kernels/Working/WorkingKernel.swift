@@ -80,6 +80,11 @@ package struct PlaneRow {
     }
 
     func plane(_ channel: Int) -> MutableRow<Float> { first + channel * stride }
+
+    /// The number of planes without alpha: 1 or 3.
+    var colors: Int { hasAlpha ? channels - 1 : channels }
+    /// Two and four channels have an alpha.
+    var hasAlpha: Bool { channels.isMultiple(of: 2) }
 }
 
 /// The values that a filter computes with.
