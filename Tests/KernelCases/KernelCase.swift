@@ -188,6 +188,10 @@ extension KernelFamily {
             recoloring("half of a table of colours", twisted.withStrength(0.5).function),
             recoloring(
                 "tone mapping", .light(ToneMapping(.bt2390, exposure: 1, peak: 1000, target: 203))),
+            recoloring(
+                "tone mapping by Hable's curve", .light(ToneMapping(.hable, exposure: 2, peak: 400, target: 100))),
+            recoloring(
+                "tone mapping by Reinhard's curve", .light(ToneMapping(.reinhard, exposure: 2, peak: 900, target: 90))),
             localTones("shadows and highlights", .brightness(shadows: 0.7, highlights: -0.4)),
             localTones("clarity", .contrast(0.8)),
         ],

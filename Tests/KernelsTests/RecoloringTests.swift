@@ -130,6 +130,59 @@ struct RecoloringTests {
         }
     }
 
+    @Test(arguments: PixelLayout.allCases, [SampleFormat.u16, .f32])
+    func `words and floats are mapped as their light is, at every width`(layout: PixelLayout, format: SampleFormat) {
+        for curve in ToneMapping.Curve.allCases {
+            let mapping = ToneMapping(curve, exposure: 2, peak: 1000, target: 150)
+            for width in Self.widths {
+                let rect = PixelRect(x: 4, y: -3, width: width, height: 9)
+                for pattern in [Pattern.noise, .binaryNoise] {
+                    expectMapped(pattern.picture(rect, layout, format), mapping, "\(curve), \(width) wide, \(pattern)")
+                }
+            }
+        }
+    }
+
+    /// Light of all sizes beside each other, far beyond what pictures have.
+    @Test func `floats without end, without a number and without light are mapped as their light is`() {
+        let values: [Float] = [
+            0, -0.0, .leastNonzeroMagnitude, 1e-30, 0.003, 0.0031308, 0.04045, 0.05, 0.5, 1, 1.9, 2, 2.1, 40, 1e5, 1e12,
+            1e13, 1e20, 3e38,
+            .infinity, .nan, -1e-30, -0.01, -0.5, -3, -1e12, -1e20, -.infinity,
+        ]
+        let samples = values.flatMap { red in values.flatMap { green in [red, green, values[7], red, red, green] } }
+        let rect = PixelRect(x: 0, y: 0, width: samples.count / 3, height: 1)
+        let picture = AnyRaster.f32(Raster(rect: rect, layout: .rgb, samples: samples))
+        for curve in ToneMapping.Curve.allCases {
+            let mapping = ToneMapping(curve, exposure: 0, peak: 1000, target: 203)
+            expectMapped(picture, mapping, "\(curve)")
+        }
+    }
+
+    /// - Parameter name: tells the picture apart.
+    private func expectMapped(_ picture: AnyRaster, _ mapping: ToneMapping, _ name: String) {
+        let (layout, full) = (picture.layout, picture.format.full)
+        let (channels, colors) = (layout.channels, layout.removingAlpha.channels)
+        let (values, result) = (picture.doubles, Self.render(Recoloring(.light(mapping)), picture).doubles)
+        var worst = 0.0
+        for pixel in stride(from: 0, to: values.count, by: channels) {
+            let lights = (0..<3).map { channel -> Double in
+                let value = values[pixel + min(channel, colors - 1)] / full
+                return value.isFinite ? trueLinear(value) : value
+            }
+            let mapped = mapping.light(SIMD3(lights[0], lights[1], lights[2]))
+            let isVisible = !layout.hasAlpha || values[pixel + colors] != 0
+            for channel in 0..<colors {
+                let wanted = isVisible ? trueEncoded(mapped[channel]) * full : 0
+                // A share of large results: a negative channel beside dark ones is not limited.
+                worst = max(worst, abs(result[pixel + channel] - wanted) / max(full, abs(wanted)))
+                if result[pixel + channel].isNaN { worst = .infinity }
+            }
+            if layout.hasAlpha, result[pixel + colors] != values[pixel + colors] { worst = .infinity }
+        }
+        #expect(worst <= (picture.format == .f32 ? 1e-7 : 0.5001 / 65535), "\(name)")
+    }
+
     /// A damaged profile may have such a curve. The largest value of a pixel is not its brightest one then.
     @Test func `where a curve falls, light is mapped as it is where each channel has a curve of its own`() {
         let falling = ToneCurve.table([0, 0.9, 0.5, 1])

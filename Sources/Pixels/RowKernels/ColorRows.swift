@@ -1,3 +1,5 @@
+import CShuffles
+
 // Colours of pixels, changed in place, 16 at a time. Alpha stays. Where it is 0, colours become 0.
 
 /// Three colours of 16 pixels on the scale of the samples: 0…255, 0…65535, 0…1.
@@ -11,17 +13,22 @@ protocol ColorChange {
     func changed(_ colors: SixteenColors) -> SixteenColors
 }
 
+/// Changes 16 pixels where they are.
+protocol PixelChange {
+    func change<Layout: PlaneLayout, Sample: PlaneSample>(_: Layout.Type, _ pixels: UnsafeMutablePointer<Sample>)
+}
+
 // MARK: The loop.
 
 /// - Parameter scratch: room for 16 pixels.
-@inline(__always) func recolor<Sample: PlaneSample>(
+@inline(__always) func changePixels<Sample: PlaneSample>(
     _ pixels: UnsafeMutablePointer<Sample>, _ channels: Int, _ count: Int, _ scratch: UnsafeMutablePointer<Sample>,
-    _ change: some ColorChange
+    _ change: some PixelChange
 ) {
     @inline(__always) func run<Layout: PlaneLayout>(_: Layout.Type) {
         var index = 0
         while index &+ 16 <= count {
-            recolorSixteen(Layout.self, pixels + index &* Layout.channels, change)
+            change.change(Layout.self, pixels + index &* Layout.channels)
             index &+= 16
         }
         guard index < count else { return }
@@ -32,7 +39,7 @@ protocol ColorChange {
             scratch[sample] = rest[sample]
             sample &+= 1
         }
-        recolorSixteen(Layout.self, scratch, change)
+        change.change(Layout.self, scratch)
         sample = 0
         while sample < samples {
             rest[sample] = scratch[sample]
@@ -47,33 +54,61 @@ protocol ColorChange {
     }
 }
 
-@inline(__always) private func recolorSixteen<Layout: PlaneLayout, Sample: PlaneSample>(
-    _: Layout.Type, _ pixels: UnsafeMutablePointer<Sample>, _ change: some ColorChange
+/// See ``changePixels(_:_:_:_:_:)``.
+@inline(__always) func recolor<Sample: PlaneSample>(
+    _ pixels: UnsafeMutablePointer<Sample>, _ channels: Int, _ count: Int, _ scratch: UnsafeMutablePointer<Sample>,
+    _ change: some ColorChange
 ) {
-    let samples = Sample.split(pixels, channels: Layout.channels)
-    let isGray = Layout.channels < 3
-    let first = Sample.planeFloats(samples.a)
-    var colors = change.changed(
-        SixteenColors(
-            red: first, green: isGray ? first : Sample.planeFloats(samples.b),
-            blue: isGray ? first : Sample.planeFloats(samples.c)))
-    if isGray { colors.red = luma(colors) }
-    if Layout.hasAlpha {
-        let alpha = Sample.planeFloats(Layout.channels == 2 ? samples.b : samples.d)
-        colors.red = cleared(colors.red, whereZero: alpha)
-        colors.green = cleared(colors.green, whereZero: alpha)
-        colors.blue = cleared(colors.blue, whereZero: alpha)
+    changePixels(pixels, channels, count, scratch, ChangedColors(change: change))
+}
+
+private struct ChangedColors<Change: ColorChange>: PixelChange {
+    let change: Change
+
+    @inline(__always)
+    func change<Layout: PlaneLayout, Sample: PlaneSample>(_: Layout.Type, _ pixels: UnsafeMutablePointer<Sample>) {
+        let samples = Sample.split(pixels, channels: Layout.channels)
+        let isGray = Layout.channels < 3
+        let first = Sample.planeFloats(samples.a)
+        var colors = change.changed(
+            SixteenColors(
+                red: first, green: isGray ? first : Sample.planeFloats(samples.b),
+                blue: isGray ? first : Sample.planeFloats(samples.c)))
+        if isGray { colors.red = luma(colors) }
+        if Layout.hasAlpha {
+            let alpha = Sample.planeFloats(Layout.channels == 2 ? samples.b : samples.d)
+            colors.red = cleared(colors.red, whereZero: alpha)
+            colors.green = cleared(colors.green, whereZero: alpha)
+            colors.blue = cleared(colors.blue, whereZero: alpha)
+        }
+        let result = SixteenPixels(
+            a: Sample.samples(colors.red), b: isGray ? samples.b : Sample.samples(colors.green),
+            c: isGray ? samples.c : Sample.samples(colors.blue), d: samples.d)
+        Sample.interleave(result, channels: Layout.channels, pixels)
     }
-    let result = SixteenPixels(
-        a: Sample.samples(colors.red), b: isGray ? samples.b : Sample.samples(colors.green),
-        c: isGray ? samples.c : Sample.samples(colors.blue), d: samples.d)
-    Sample.interleave(result, channels: Layout.channels, pixels)
 }
 
 /// The luma of Rec. 709. Equal colours give exactly their value.
 @inline(__always) private func luma(_ colors: SixteenColors) -> FloatVector {
     colors.green + FloatVector(repeating: 0.2126) * (colors.red - colors.green)
         + FloatVector(repeating: 0.0722) * (colors.blue - colors.green)
+}
+
+// MARK: Tables of bytes.
+
+/// Replaces each byte by its value in a table of 256.
+@inline(never) public func mapBytes(
+    _ samples: UnsafeMutablePointer<UInt8>, table: UnsafePointer<UInt8>, count: Int
+) {
+    var index = 0
+    while index &+ 64 <= count {
+        penumbra_look_up(samples + index, table)
+        index &+= 64
+    }
+    while index < count {
+        samples[index] = table[Int(samples[index])]
+        index &+= 1
+    }
 }
 
 // MARK: Hues.

@@ -388,6 +388,25 @@ typealias DoubleVector = SIMD8<Double>
     return result
 }
 
+/// `x` where a value is at most another one, and `rest` elsewhere and beside NaN.
+@inline(__always)
+func chosen(_ x: DoubleVector, where a: DoubleVector, isAtMost b: DoubleVector, else rest: DoubleVector) -> DoubleVector
+{
+    let isAtMost = Builtin.fcmp_ole_Vec8xFPIEEE64(a._storage._value, b._storage._value)
+    var result = DoubleVector()
+    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(isAtMost, x._storage._value, rest._storage._value)
+    return result
+}
+
+/// `x` where a value is less than another one, and `rest` elsewhere and beside NaN.
+@inline(__always)
+func chosen(_ x: DoubleVector, where a: DoubleVector, isLess b: DoubleVector, else rest: DoubleVector) -> DoubleVector {
+    let isLess = Builtin.fcmp_olt_Vec8xFPIEEE64(a._storage._value, b._storage._value)
+    var result = DoubleVector()
+    result._storage._value = Builtin.select_Vec8xInt1_Vec8xFPIEEE64(isLess, x._storage._value, rest._storage._value)
+    return result
+}
+
 /// Replaces values below `bound`, and NaN, by 0.
 @inline(__always) func cleared(_ x: DoubleVector, below bound: Double) -> DoubleVector {
     let stays = Builtin.fcmp_oge_Vec8xFPIEEE64(x._storage._value, DoubleVector(repeating: bound)._storage._value)

@@ -260,4 +260,47 @@ PENUMBRA_INLINE void penumbra_store_floats4(penumbra_float_pixels p, float *targ
     __builtin_memcpy(target, x, sizeof x);
 }
 
+// MARK: Tables of bytes.
+
+#if defined(__AVX2__)
+#if defined(__AVX512BW__)
+#define PENUMBRA_TABLE_WIDTH 64
+#define PENUMBRA_TABLE_SHUFFLE __builtin_ia32_pshufb512
+#else
+#define PENUMBRA_TABLE_WIDTH 32
+#define PENUMBRA_TABLE_SHUFFLE __builtin_ia32_pshufb256
+#endif
+#define PENUMBRA_TABLE_VECTORS (64 / PENUMBRA_TABLE_WIDTH)
+
+typedef uint8_t penumbra_table_bytes __attribute__((ext_vector_type(PENUMBRA_TABLE_WIDTH)));
+#endif
+
+/// Replaces each of 64 bytes by its value in a table of 256.
+///
+/// The processor looks up 4 bits of a byte in 16 values. So each sixteenth of the table gives its values, and 0 for all other
+/// bytes: those whose high bit is set after an addition. With vectors of 16 bytes that is slower than one byte after the other
+/// (for 36 MB of samples it took 21 ms, and 6 ms with AVX2).
+PENUMBRA_INLINE void penumbra_look_up(uint8_t *bytes, const uint8_t *table) {
+#if defined(__AVX2__)
+    typedef char values __attribute__((vector_size(PENUMBRA_TABLE_WIDTH)));
+    penumbra_table_bytes rest[PENUMBRA_TABLE_VECTORS], found[PENUMBRA_TABLE_VECTORS] = {0};
+    __builtin_memcpy(rest, bytes, sizeof rest);
+    for (int part = 0; part < 16; part++) {
+        uint8_t copies[PENUMBRA_TABLE_WIDTH];
+        for (int copy = 0; copy < PENUMBRA_TABLE_WIDTH; copy += 16) __builtin_memcpy(copies + copy, table + 16 * part, 16);
+        values sixteen;
+        __builtin_memcpy(&sixteen, copies, sizeof sixteen);
+        for (int vector = 0; vector < PENUMBRA_TABLE_VECTORS; vector++) {
+            // 0 to 15 become 70 to 7F (hexadecimal), and all others at least 80.
+            penumbra_table_bytes places = __builtin_elementwise_add_sat(rest[vector], (penumbra_table_bytes)0x70);
+            found[vector] |= (penumbra_table_bytes)PENUMBRA_TABLE_SHUFFLE(sixteen, (values)places);
+            rest[vector] -= (penumbra_table_bytes)16;
+        }
+    }
+    __builtin_memcpy(bytes, found, sizeof found);
+#else
+    for (int index = 0; index < 64; index++) bytes[index] = table[bytes[index]];
+#endif
+}
+
 #endif

@@ -978,6 +978,34 @@ struct RowOperations: Sendable {
         loop(pixels.pointer(for: count * channels), channels, table, count)
     }
 
+    /// Replaces each byte by its value in a table of 256.
+    func lookUp(_ samples: MutableRow<UInt8>, table: [UInt8], count: Int) {
+        precondition(table.count == 256, "every byte has a value")
+        let loop = isV4 ? RowKernelsV4.mapBytes : isV3 ? RowKernelsV3.mapBytes : RowKernelsV2.mapBytes
+        loop(samples.pointer(for: count), table, count)
+    }
+
+    /// - Parameters:
+    ///   - pixels: 16 bits or floats, stored by the curve of sRGB.
+    ///   - scale: from the input's light to multiples of the display's.
+    ///   - peak: the light that becomes full intensity, in these multiples.
+    func mapTones(_ pixels: ColorPixels, _ curve: MappedTones, scale: Double, peak: Double) {
+        let (channels, count, number) = (pixels.channels, pixels.count, curve.number)
+        let numbers = [scale, peak] + curve.numbers
+        switch pixels.samples {
+        case .u8: preconditionFailure("bytes have a table")
+        case .u16(let row):
+            let loop = isV4 ? RowKernelsV4.mapWordTones : isV3 ? RowKernelsV3.mapWordTones : RowKernelsV2.mapWordTones
+            let scratch = RowBuffer<UInt16>(count: 16 * channels)
+            loop(row.pointer(for: count * channels), channels, number, numbers, count, scratch.start.pointer)
+        case .f32(let row):
+            let loop =
+                isV4 ? RowKernelsV4.mapFloatTones : isV3 ? RowKernelsV3.mapFloatTones : RowKernelsV2.mapFloatTones
+            let scratch = RowBuffer<Float>(count: 16 * channels)
+            loop(row.pointer(for: count * channels), channels, number, numbers, count, scratch.start.pointer)
+        }
+    }
+
     /// The planes of a row are followed by room for whole vectors, and so is the brightness.
     func brighten(
         _ row: PlaneRow, colors: Int, full: Float, brightness: Row<Float>, shadows: Float, highlights: Float
@@ -1067,5 +1095,33 @@ struct RowOperations: Sendable {
         loop(
             upper.map { ($0 - 1).pointer(for: count + 16) + 1 }, lower.map { ($0 - 1).pointer(for: count + 16) + 1 },
             upperWeight, leftWeight, factor, count, out.pointer(for: count + 15))
+    }
+}
+
+/// A curve of tone mapping with the numbers that its loops need.
+enum MappedTones {
+    case hable(white: Double)
+    /// One over the square of the peak.
+    case reinhard(share: Double)
+    /// The light from which on the curve bends, the display's light as a share of PQ's, the PQ value of the peak, and the start and
+    /// the end of the spline as shares of that.
+    case bt2390(knee: Double, target: Double, peak: Double, start: Double, end: Double)
+
+    /// The number of the curve in `mapWordTones`.
+    fileprivate var number: Int {
+        switch self {
+        case .hable: 0
+        case .reinhard: 1
+        case .bt2390: 2
+        }
+    }
+
+    /// In the order of `mapWordTones`.
+    fileprivate var numbers: [Double] {
+        switch self {
+        case .hable(let white): [white]
+        case .reinhard(let share): [share]
+        case .bt2390(let knee, let target, let peak, let start, let end): [knee, target, peak, start, end]
+        }
     }
 }

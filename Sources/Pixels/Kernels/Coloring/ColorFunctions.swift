@@ -45,8 +45,20 @@ package struct NeutralBalance: ChannelFunction {
     package init(neutral: [Double]) {
         let light = neutral.map(SRGBCurve.decode)
         precondition(light.count == 3 && light.allSatisfy { $0 > 0 }, "a neutral colour has some of each channel")
+        factors = Self.factors(light)
+    }
+
+    /// Nil for a colour that no useful factor makes gray: a channel has less than a hundred thousandth of full intensity.
+    ///
+    /// - Parameter light: of red, green and blue of the colour; 1 is full intensity.
+    package init?(light: [Double]) {
+        guard light.count == 3, light.allSatisfy({ $0 >= 1e-5 && $0.isFinite }) else { return nil }
+        factors = Self.factors(light)
+    }
+
+    private static func factors(_ light: [Double]) -> [Double] {
         let luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
-        factors = light.map { luminance / $0 }
+        return light.map { luminance / $0 }
     }
 
     package var isIdentity: Bool { factors.allSatisfy { abs($0 - 1) < 1e-12 } }

@@ -81,10 +81,11 @@ package struct Recoloring: Sendable, LevelChoosing {
             }
         case .colors(let function): return { function.recolor($0) }
         case .light(let function):
-            guard format == .u8, curve.curves.count == 1, let table = tables.tones(function, curve) else {
-                return { function.recolor($0, curve) }
+            if format == .u8, curve.curves.count == 1, let table = tables.tones(function, curve) {
+                return { $0.lookUp(tones: table) }
             }
-            return { $0.lookUp(tones: table) }
+            if format != .u8, curve.curves == [.sRGB] { return { function.recolorSRGB($0) } }
+            return { function.recolor($0, curve) }
         }
     }
 }
@@ -117,7 +118,12 @@ package struct ColorPixels {
 extension ColorPixels {
     /// - Parameter table: the results of all values, for one channel after the other; once if all channels have the same.
     fileprivate func lookUp(bytes table: [UInt8]) {
-        if case .u8(let samples) = samples { lookUp(samples, table, steps: 256) }
+        guard case .u8(let samples) = samples else { return }
+        if table.count == 256, !layout.hasAlpha {
+            operations.lookUp(samples, table: table, count: count * channels)
+        } else {
+            lookUp(samples, table, steps: 256)
+        }
     }
 
     /// See ``lookUp(bytes:)``.
@@ -188,7 +194,7 @@ private struct RecoloredParts: WorkingKernel {
         guard !area.isEmpty else { return }
         var part = AnyRaster(zeroed: area, layout: reader.layout, format: reader.source.raster.format)
         recoloring.recolor(reader.source, into: &part)
-        PixelReader(KernelSource(part), layout: part.layout, light: .encoded).write(area, to: &sink)
+        Replacement(part).apply(reader, area: area, to: &sink)
     }
 }
 
@@ -214,9 +220,13 @@ package protocol LightFunction: Sendable {
     /// - Parameter light: 1 is full intensity. It is any number, also NaN or infinite. Gray has equal channels, and its result
     ///   has, too.
     func light(_ light: SIMD3<Double>) -> SIMD3<Double>
+    /// Changes pixels of 16 bits or of floats that are stored by the curve of sRGB, as fast as this processor can.
+    func recolorSRGB(_ pixels: ColorPixels)
 }
 
 extension LightFunction {
+    package func recolorSRGB(_ pixels: ColorPixels) { recolor(pixels, .sRGB) }
+
     fileprivate func recolor(_ pixels: ColorPixels, _ curve: TransferCurve) {
         switch pixels.samples {
         case .u8(let samples): recolor(samples, pixels, curve)

@@ -48,6 +48,16 @@ package struct ToneMapping: LightFunction {
         return light * (scale * gain(max(light.x, light.y, light.z) * scale))
     }
 
+    package func recolorSRGB(_ pixels: ColorPixels) {
+        let tones: MappedTones =
+            switch curve {
+            case .hable: .hable(white: hableWhite)
+            case .reinhard: .reinhard(share: 1 / (peak * peak))
+            case .bt2390: knee.tones
+            }
+        pixels.operations.mapTones(pixels, tones, scale: scale, peak: peak)
+    }
+
     /// Far brighter light than any curve tells apart, so that no product is infinite.
     private static let brightest = 1e30
 
@@ -91,6 +101,9 @@ private struct Knee {
         start = 1.5 * end - 0.5
         light = PQCurve.decode(start * self.peak) / self.target
     }
+
+    /// What the loops over pixels need.
+    var tones: MappedTones { .bt2390(knee: light, target: target, peak: peak, start: start, end: end) }
 
     /// The mapped light for one from the knee to the peak, both in multiples of the display's.
     func light(_ light: Double) -> Double {

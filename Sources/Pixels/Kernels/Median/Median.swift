@@ -35,17 +35,31 @@ public struct Median: Blur, RunningBlur, LevelChoosing {
                 WordMedian(words, radius: radius, writer).render()
             }
         }
-        guard light == .encoded, source.isOpaqueBytes(as: destination.layout, .of(level)) else {
-            let kernel = FloatMedian(radius: radius, .of(level))
-            return kernel.render(source, light: light, within: mask, into: &destination)
-        }
+        if light == .encoded, renderBytes(source, within: mask, into: &destination) { return }
+        let kernel = FloatMedian(radius: radius, .of(level))
+        kernel.render(source, light: light, within: mask, into: &destination)
+    }
+
+    /// Returns false if there is no method for samples because not all of them are bytes of opaque pixels. Then the caller must render
+    /// all pixels again.
+    private func renderBytes(
+        _ source: KernelSource, within mask: Mask?, into destination: inout AnyRaster
+    ) -> Bool {
+        let isSmall = radius <= Self.networkRadius
+        guard
+            isSmall
+                ? source.mayBeOpaqueBytes(as: destination.layout, .of(level))
+                : source.isOpaqueBytes(as: destination.layout, .of(level))
+        else { return false }
+        var isOpaque = true
         source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
-            if radius <= Self.networkRadius {
-                NetworkMedian(bytes, radius: radius, writer).render()
+            if isSmall {
+                isOpaque = isOpaque && NetworkMedian(bytes, radius: radius, writer).render()
             } else {
                 HistogramMedian.strips(radius: radius).render(bytes, to: writer)
             }
         }
+        return isOpaque
     }
 
     /// There is one for 8-bit samples without alpha and for squares that need histograms: with alpha, the method depends on whether all

@@ -242,6 +242,18 @@ extension ArraySlice<Int32> {
 extension KernelSource {
     /// Whether the samples are bytes and equal premultiplied pixels in `layout`.
     func isOpaqueBytes(as layout: PixelLayout, _ operations: RowOperations) -> Bool {
+        isOpaqueBytes(as: layout, operations) { $0 }
+    }
+
+    /// The same for the first row of the raster. Nearly all pictures with transparency have some there.
+    func mayBeOpaqueBytes(as layout: PixelLayout, _ operations: RowOperations) -> Bool {
+        isOpaqueBytes(as: layout, operations) { min(1, $0) }
+    }
+
+    /// - Parameter checkedRows: how many rows are looked at, of all rows of the raster.
+    private func isOpaqueBytes(
+        as layout: PixelLayout, _ operations: RowOperations, checkedRows: (Int) -> Int
+    ) -> Bool {
         guard case .u8(let raster) = raster else { return false }
         guard layout.hasAlpha else { return true }
         guard raster.layout == layout, !columns.positions.contains(AxisTable.transparent),
@@ -249,7 +261,8 @@ extension KernelSource {
         else { return false }
         var isOpaque = false
         raster.samples.withRow {
-            isOpaque = operations.isOpaque($0, channels: layout.channels, pixels: raster.rect.area)
+            isOpaque = operations.isOpaque(
+                $0, channels: layout.channels, pixels: raster.rect.width * checkedRows(raster.rect.height))
         }
         return isOpaque
     }

@@ -133,7 +133,7 @@ private struct MoveStill: Filter {
     var halo: Halo { .none }
     func extent(of input: PixelRect) -> PixelRect { input }
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect { output }
-    func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 8 * Double(layout.channels) }
+    func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 1.6 * Double(layout.channels) }
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout {
         Overlay.layout(of: layout, under: layer.layer.raster.layout)

@@ -25,5 +25,7 @@ package struct HueFilter: ColoringFilter {
             rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try HueFilter($0) })
 
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 2 * Double(layout.channels) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        (format == .u8 ? 0.7 : format == .u16 ? 0.9 : 1.2) * Double(layout.channels)
+    }
 }

@@ -29,5 +29,7 @@ package struct LUTFilter: ColoringFilter {
             rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try LUTFilter($0) })
 
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 5 * Double(layout.channels) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        (format == .u8 ? 2.6 : 3) * Double(layout.channels)
+    }
 }

@@ -28,7 +28,7 @@ extension LocalToneFilter {
 extension LocalTones {
     /// The cost of the luma and of its blur, which each band computes again for the rows around it.
     fileprivate func cost(_ layout: PixelLayout) -> Double {
-        (layout.hasAlpha ? 8 : 4) * (1 + Double(halo.top + halo.bottom) / 512)
+        (layout.hasAlpha ? 2 : 1) * (1 + Double(halo.top + halo.bottom) / 512)
     }
 }
 
@@ -69,7 +69,7 @@ package struct ShadowsHighlightsFilter: LocalToneFilter {
         make: { try ShadowsHighlightsFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        25 * Double(layout.channels) + kernel.cost(layout)
+        4 * Double(layout.channels) + kernel.cost(layout)
     }
 }
 
@@ -101,6 +101,6 @@ package struct ClarityFilter: LocalToneFilter {
         make: { try ClarityFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        12 * Double(layout.channels) + kernel.cost(layout)
+        2.4 * Double(layout.channels) + kernel.cost(layout)
     }
 }

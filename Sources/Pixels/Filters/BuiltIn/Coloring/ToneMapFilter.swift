@@ -28,7 +28,7 @@ package struct ToneMapFilter: ColoringFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: name, kind: .point, summary: "Brings light that is brighter than white into the range of a display",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "curve", .choice(ToneMapping.Curve.allCases.map(\.rawValue)), fallback: .word("bt2390"),
@@ -50,8 +50,8 @@ package struct ToneMapFilter: ColoringFilter {
         make: { try ToneMapFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        let conversion = (format == .u8 ? 4.0 : format == .u16 ? 25 : 60) * Double(layout.removingAlpha.channels)
-        return conversion + (curve == .bt2390 ? 100 : 10)
+        let colors = Double(layout.removingAlpha.channels)
+        return format == .u8 ? 0.9 * colors : 12 * colors + (curve == .bt2390 ? 25 : 5)
     }
 }
 
