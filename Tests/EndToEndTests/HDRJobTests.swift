@@ -35,7 +35,7 @@ import Testing
 
     @Test func `it fails without tone-map for the whole picture, and says what helps`() async throws {
         for (filters, remedy) in [
-            ("[{gaussian: {radius: 2}}]", "add the filter 'tone-map' for the whole picture, with which it does"),
+            ("[{gaussian: {radius: 2}}]", "add the filter 'tone-map' for the whole picture"),
             (
                 "[{tone-map: {within: {x: 0, y: 0, width: 50%, height: 50%}}}]",
                 "its 'tone-map' is limited by 'within' or 'mask'; leave them out, so that it maps the whole picture"
@@ -46,7 +46,7 @@ import Testing
             #expect(result.code != 0)
             #expect(
                 result.errors.contains(
-                    "photos/a.png: PNG with HDR colours (PQ), which Penumbra does not read; \(remedy)"),
+                    "photos/a.png: PNG with HDR colours (PQ), which these filters do not take; \(remedy)"),
                 "\(result.errors)")
         }
         try workspace.write(

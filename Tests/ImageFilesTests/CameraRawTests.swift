@@ -190,6 +190,72 @@ import Testing
         }
     }
 
+    /// What a raw file without pixels says of itself.
+    private func tags(_ bytes: [UInt8], as name: String) throws -> ImageMetadata {
+        let file = try InputFile(path: try workspace.write(bytes, to: name))
+        var metadata = ImageMetadata()
+        CameraRawFormat().complete(&metadata, of: file) { _ in nil }
+        return metadata
+    }
+
+    private static func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(content.count + 8).bigEndian) { Array($0) } + Array(name.utf8) + content
+    }
+
+    /// A box of Canon for each directory of EXIF: that of the picture, of the exposure, of the maker, and of the place.
+    @Test func `a CR3 file keeps its date, its place and its copyright`() throws {
+        func block(_ entries: [ExifBuilder.Entry]) -> [UInt8] {
+            var builder = ExifBuilder()
+            builder.main = entries
+            return builder.build()
+        }
+        let main = block([.text(0x010F, "Canon"), .text(0x8298, "Jane Doe"), .short(0x0112, 6), .long(0x0111, 9)])
+        let exposure = block([
+            .text(0x9003, "2026:11:21 14:05:09"), .short(0x8827, 400), .bytes(0x927C, [1, 2, 3, 4, 5]),
+            .long(0xA005, 77),
+        ])
+        let own: [UInt8] = [
+            0x85, 0xC0, 0xB6, 0x87, 0x82, 0x0F, 0x11, 0xE0, 0x81, 0x11, 0xF4, 0xCE, 0x46, 0x2B, 0x6A, 0x48,
+        ]
+        let ofXMP: [UInt8] = [
+            0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC,
+        ]
+        let boxes =
+            own + Self.box("CNCV", [0]) + Self.box("CMT1", main) + Self.box("CMT2", exposure)
+            + Self.box("CMT3", block([.short(1, 1)])) + Self.box("CMT4", block([.text(1, "N")]))
+        let file =
+            Self.box("ftyp", Array("crx ".utf8) + [0, 0, 0, 1]) + Self.box("moov", Self.box("uuid", boxes))
+            + Self.box("uuid", ofXMP + Array("<x:xmpmeta/>".utf8)) + Self.box("mdat", [0, 0])
+        let metadata = try tags(file, as: "a.cr3")
+        #expect(metadata.value(of: .date) == "2026-11-21" && metadata.value(of: .iso) == "ISO 400")
+        #expect(metadata.xmp?.bytes == Array("<x:xmpmeta/>".utf8))
+        let exif = try #require(metadata.exif).bytes
+        #expect(exif.firstRange(of: Array("Jane Doe".utf8)) != nil)
+        #expect(exif.firstRange(of: [0x25, 0x88]) != nil)  // the directory of the place
+        // The place of the pixels, the turn and the maker's note do not belong to the developed picture.
+        for tag in [[0x11, 0x01], [0x12, 0x01], [0x7C, 0x92]] as [[UInt8]] {
+            #expect(!Self.firstDirectory(of: exif).contains(tag))
+        }
+        #expect(exif.firstRange(of: [0x7C, 0x92]) == nil)
+        for length in [11, 30, 60, file.count / 2, file.count - 20] {
+            let cut = try tags(Array(file[..<length]), as: "cut.cr3")
+            #expect(cut.exif == (length == file.count - 20 ? metadata.exif : nil))
+        }
+    }
+
+    @Test func `a file of Minolta keeps the tags of its part TTW`() throws {
+        var builder = ExifBuilder()
+        builder.main = [.text(0x010F, "Minolta")]
+        builder.exif = [.text(0x9003, "2003:05:06 07:08:09")]
+        func part(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + withUnsafeBytes(of: UInt32(content.count).bigEndian) { Array($0) } + content
+        }
+        let parts = part("\0PRD", Array(repeating: 7, count: 24)) + part("\0TTW", builder.build())
+        let file = part("\0MRM", parts)
+        #expect(try tags(file, as: "a.mrw").value(of: .date) == "2003-05-06")
+        for length in [8, 12, 40, 60] { #expect(try tags(Array(file[..<length]), as: "cut.mrw").exif == nil) }
+    }
+
     /// The tags of a little-endian block's first directory, as their bytes.
     private static func firstDirectory(of block: [UInt8]) -> [[UInt8]] {
         let start = Int(block[4]) | Int(block[5]) << 8
@@ -218,11 +284,33 @@ import Testing
         let tiff = TIFFBuilder(width: 2, height: 1, data: [1, 2]).build()
         let unknown =
             "camera raw with contents that LibRaw 0.20.2 does not know, which Penumbra does not read; "
+            + "save it as an older DNG of integers with lossless compression"
+        let unknownElsewhere =
+            "camera raw with contents that LibRaw 0.20.2 does not know, which Penumbra does not read; "
             + "convert it to DNG; a file that is a TIFF needs the name of one"
         #expect(try failure(tiff) == unknown)
         #expect(
-            try failure(Array("FUJIFILMCCD-RAW 0201".utf8) + Array(repeating: 0, count: 3000), as: "a.raf") == unknown)
-        #expect(try failure(Array("IIRO".utf8) + Array(repeating: 0, count: 3000), as: "a.orf") == unknown)
+            try failure(Array("FUJIFILMCCD-RAW 0201".utf8) + Array(repeating: 0, count: 3000), as: "a.raf")
+                == unknownElsewhere)
+        #expect(try failure(Array("IIRO".utf8) + Array(repeating: 0, count: 3000), as: "a.orf") == unknownElsewhere)
+    }
+
+    /// LibRaw would take what is stored for light, so that all is pink.
+    @Test func `a DNG whose values are stored by curves of its own is refused`() throws {
+        let refused =
+            "camera raw with values stored by curves of its own (DNG opcodes), which Penumbra does not read; "
+            + "save it as a DNG with lossless compression"
+        for hasPreview in [false, true] {
+            var builder = DNGBuilder(width: 32, height: 32) { _, _, _ in 9000 }
+            builder.hasPreview = hasPreview
+            for code in [7, 8] {
+                builder.opcodes = [(1, 1), (code, 0)]
+                #expect(try failure(builder.build()) == refused)
+            }
+            // What a program may leave out, and what changes no value.
+            builder.opcodes = [(8, 1), (1, 0), (9, 1)]
+            #expect(try developed(builder).header.width == 32)
+        }
     }
 
     @Test func `without a matrix of a camera that LibRaw does not know, no colours are made up`() throws {

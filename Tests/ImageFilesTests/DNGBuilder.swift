@@ -26,6 +26,8 @@ struct DNGBuilder {
     var neutral: [Double]? = Self.neutral
     /// 32803 for a sensor with a filter, 34892 for one without.
     var photometric = 32803
+    /// The codes and flags of opcodes for linear values.
+    var opcodes: [(code: Int, flags: Int)] = []
     /// Whether the sensor is in a second directory, behind one with a small preview.
     var hasPreview = false
 
@@ -118,6 +120,14 @@ struct DNGBuilder {
             .short(262, photometric), .long(273, pixels), .short(277, 1), .long(278, height), .long(279, size),
             .short(284, 1), .long(50714, black), .long(50717, white),
         ]
+        if !opcodes.isEmpty {
+            // The highest byte comes first, whatever the order of the file is.
+            func word(_ value: Int) -> [UInt8] { Self.number(value, 4).reversed() }
+            let list =
+                word(opcodes.count)
+                + opcodes.flatMap { word($0.code) + word(0x0103_0000) + word($0.flags) + word(4) + word(0) }
+            entries.append(Entry(51009, 7, list.count, list))
+        }
         if photometric == 32803 { entries += [.short(33421, 2, 2), .bytes(33422, pattern.colors)] }
         return hasPreview ? entries : entries + ofPicture(exif)
     }

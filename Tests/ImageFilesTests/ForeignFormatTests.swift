@@ -25,6 +25,67 @@ import Testing
         for (found, expected) in zip(decoded.raster.values, expected) { #expect(abs(found - expected) < 1e-4) }
     }
 
+    private static let p3: [Float] = [0.680, 0.320, 0.265, 0.690, 0.150, 0.060, 0.3127, 0.3290]
+
+    @Test func `an OpenEXR with other primaries is converted to sRGB, or keeps them as a profile`() throws {
+        let light: [[Float]] = [[0.8, 0.1, 0.05, 1], [0.05, 0.9, 0.2, 1], [0.1, 0.1, 0.7, 1], [3, 2.5, 2, 1]]
+        var builder = OpenEXRBuilder(width: 4, rgba: light)
+        builder.chromaticities = Self.p3
+        _ = try workspace.write(builder.build(), to: "wide.exr")
+        let converted = try workspace.load("wide.exr", color: .srgb)
+        #expect(converted.metadata.icc == nil && converted.metadata.isConverted)
+        let kept = try workspace.load("wide.exr", color: .keep)
+        #expect(try #require(kept.metadata.icc).bytes.count > 128 && !kept.metadata.isConverted)
+        for (index, pixel) in light.enumerated() {
+            let truth = TruePrimaries.displayP3.lightInSRGB(pixel[..<3].map(Double.init))
+            for channel in 0..<3 {
+                #expect(abs(converted.raster.values[4 * index + channel] - trueEncoded(truth[channel])) < 0.01)
+                #expect(abs(kept.raster.values[4 * index + channel] - trueEncoded(Double(pixel[channel]))) < 3e-4)
+            }
+        }
+        // Light that half floats cannot hold.
+        _ = try workspace.write(
+            {
+                var sun = OpenEXRBuilder(width: 2, rgba: [[1e9, 1e9, 1e9, 1], [1e9, 0.5, 0.5, 1]])
+                sun.chromaticities = Self.p3
+                return sun.build()
+            }(), to: "sun.exr")
+        let sun = try workspace.load("sun.exr", color: .srgb).raster.values
+        #expect(sun[..<3].allSatisfy { $0 > 1e6 } && sun[4] > 1e6 && sun.allSatisfy { !$0.isNaN })
+        // Those of sRGB, as files round them, and none.
+        builder.chromaticities = [0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329]
+        _ = try workspace.write(builder.build(), to: "known.exr")
+        let known = try workspace.load("known.exr", color: .keep)
+        #expect(known.metadata.icc == nil && !known.metadata.isConverted)
+        for wrong in [Array(repeating: Float(0.3), count: 8), Array(repeating: .nan, count: 8), [0.1, 0.2]] {
+            builder.chromaticities = wrong
+            let path = try workspace.write(builder.build(), to: "wrong.exr")
+            let error = #expect(throws: ImageFileError.self) { try workspace.load("wrong.exr") }
+            #expect(error?.description.hasPrefix(path + ": ") ?? false)
+            guard wrong.count == 8 else { continue }
+            #expect(
+                error?.description
+                    == "\(path): OpenEXR with primaries that do not span a colour space, which Penumbra does not read; "
+                    + "correct them, or leave them out")
+        }
+        // Some programs write zeros for what they do not know.
+        builder.chromaticities = Array(repeating: 0, count: 8)
+        _ = try workspace.write(builder.build(), to: "unknown.exr")
+        #expect(try workspace.load("unknown.exr", color: .srgb).raster == known.raster)
+    }
+
+    @Test func `a Radiance picture with other primaries is converted to sRGB`() throws {
+        let primaries = "PRIMARIES=" + Self.p3.map { "\($0)" }.joined(separator: " ")
+        let builder = RadianceBuilder(
+            lines: ["FORMAT=32-bit_rle_rgbe", primaries], size: "-Y 1 +X 1", rows: [[[200, 40, 10, 128]]])
+        _ = try workspace.write(builder.build(), to: "wide.hdr")
+        let light = [200.5, 40.5, 10.5].map { $0 / 256 }
+        let truth = TruePrimaries.displayP3.lightInSRGB(light)
+        let found = try workspace.load("wide.hdr", color: .srgb).raster.values
+        for channel in 0..<3 { #expect(abs(found[channel] - trueEncoded(truth[channel])) < 0.01) }
+        #expect(try workspace.load("wide.hdr", color: .keep).metadata.icc != nil)
+    }
+
     @Test func `an SVG is drawn at its own size`() throws {
         let text = """
             <?xml version="1.0"?>

@@ -116,7 +116,7 @@ import Testing
     @Test func `where filters could map its tones, a refusal says how`() throws {
         try write(Pictures.smooth(), [9, 18, 0, 1], to: "hdr.png")
         for (lack, remedy) in [
-            (HDRPolicy.Lack.noFilter, "add the filter 'tone-map' for the whole picture, with which it does"),
+            (HDRPolicy.Lack.noFilter, "add the filter 'tone-map' for the whole picture"),
             (.someOutputs, "add the filter 'tone-map' to every output, or write it under the filters of all of them"),
             (
                 .partOfPicture,
@@ -128,7 +128,7 @@ import Testing
             }
             #expect(
                 error?.description
-                    == "\(workspace.path("hdr.png")): PNG with HDR colours (HLG), which Penumbra does not read; \(remedy)"
+                    == "\(workspace.path("hdr.png")): PNG with HDR colours (HLG), which these filters do not take; \(remedy)"
             )
         }
     }

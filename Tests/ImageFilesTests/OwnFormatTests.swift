@@ -496,9 +496,10 @@ import Testing
         let prefix = "broken Radiance HDR: "
         #expect(try failure(file(["FORMAT=32-bit_rle_xyze"])).contains("with colours in XYZ"))
         #expect(try failure(file(["FORMAT=float"])).contains("with pixels in the form 'float'"))
+        #expect(try failure(file(["PRIMARIES=0.7 0.3 red"])) == prefix + "its primaries are '0.7 0.3 red'")
         #expect(
-            try failure(file(["PRIMARIES=0.7 0.3 0.2 0.7 0.1 0.1 0.33 0.33"])).contains(
-                "with other primaries than those of sRGB"))
+            try failure(file(["PRIMARIES=0.3 0.3 0.3 0.3 0.3 0.3 0.3 0.3"])).contains(
+                "with primaries that do not span a colour space"))
         for size in ["-Y 1", "-Y 0 +X 1", "-Y 1 +Y 1", "-Y 99999999 +X 1", "-Y x +X 1", "-Z 1 +X 1", "-Y -1 +X 1"] {
             #expect(try failure(file(size: size)) == prefix + "its size is '\(size)'")
         }

@@ -7,6 +7,8 @@ package struct OpenEXRBuilder {
     let statedWidth: Int
     let compression: UInt8
     let stored: @Sendable ([UInt8]) -> [UInt8]
+    /// The x and y of red, green, blue and white. Empty for none.
+    package var chromaticities: [Float] = []
 
     /// - Parameters:
     ///   - statedWidth: another width for the header.
@@ -33,6 +35,9 @@ package struct OpenEXRBuilder {
         let box = int(0) + int(0) + int(statedWidth - 1) + int(height - 1)
         header +=
             attribute("channels", "chlist", channels + [0]) + attribute("compression", "compression", [compression])
+        if !chromaticities.isEmpty {
+            header += attribute("chromaticities", "chromaticities", chromaticities.flatMap(float))
+        }
         header += attribute("dataWindow", "box2i", box) + attribute("displayWindow", "box2i", box)
         header += attribute("lineOrder", "lineOrder", [0]) + attribute("pixelAspectRatio", "float", float(1))
         header += attribute("screenWindowCenter", "v2f", float(0) + float(0))

@@ -5,8 +5,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <libraw/libraw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct penumbra_raw {
     libraw_data_t *data;
@@ -105,6 +107,16 @@ static void copy_text(char *to, size_t room, const char *from, size_t most) {
 
 #define COPY_TEXT(to, from) copy_text(to, sizeof(to), from, sizeof(from))
 
+/* What the clock of the camera showed. LibRaw counts it as local time, but that of CRW files as universal time. */
+static struct tm *camera_clock(const char *path, const time_t *time, struct tm *shown) {
+    char head[14] = {0};
+    FILE *file = fopen(path, "rb");
+    size_t length = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file) fclose(file);
+    int is_crw = length == sizeof head && memcmp(head + 6, "HEAPCCDR", 8) == 0;
+    return is_crw ? gmtime_r(time, shown) : localtime_r(time, shown);
+}
+
 int32_t penumbra_raw_read_facts(const char *path, int32_t half, penumbra_raw_facts *facts) {
     int32_t end;
     penumbra_raw *raw = open_raw(path, half, &end);
@@ -123,6 +135,10 @@ int32_t penumbra_raw_read_facts(const char *path, int32_t half, penumbra_raw_fac
     COPY_TEXT(facts->description, data->other.desc);
     COPY_TEXT(facts->lens_make, data->lens.LensMake);
     COPY_TEXT(facts->lens, data->lens.Lens);
+    struct tm taken;
+    if (data->other.timestamp > 0 && camera_clock(path, &data->other.timestamp, &taken) &&
+        strftime(facts->taken, sizeof facts->taken, "%Y:%m:%d %H:%M:%S", &taken) != sizeof facts->taken - 1)
+        facts->taken[0] = 0;
     facts->exposure_time = data->other.shutter;
     facts->aperture = data->other.aperture;
     facts->iso = data->other.iso_speed;

@@ -31,6 +31,8 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case interrupted(format: String)
         /// An intact picture has a feature that Penumbra does not support.
         case unsupported(format: String, feature: String, remedy: String? = nil)
+        /// An intact picture that other filters of the manifest would make readable.
+        case needsOtherFilters(format: String, feature: String, remedy: String)
         /// Drawing the picture takes more than `seconds` of processor time.
         case slowDrawing(format: String, seconds: Int)
         /// According to its text, drawing the picture would clearly take longer than `seconds`.
@@ -87,7 +89,7 @@ extension ImageFileError {
         case .system(.turn, _): .storage
         case .system(.create, ENOENT), .system(.create, ENOTDIR): .missing
         case .system(_, let code): Self.isOfStorage(code) ? .storage : .data
-        case .unsuitable, .option: .value
+        case .unsuitable, .option, .needsOtherFilters: .value
         case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .noDecoder, .unsupported, .encoder, .library:
             .data
         }
@@ -137,6 +139,8 @@ extension ImageFileError: CustomStringConvertible {
         case .interrupted(let format): "\(format), and the processes that decode it have ended"
         case .unsupported(let format, let feature, let remedy):
             "\(format) with \(feature), which Penumbra does not read" + (remedy.map { "; \($0)" } ?? "")
+        case .needsOtherFilters(let format, let feature, let remedy):
+            "\(format) with \(feature), which these filters do not take; \(remedy)"
         case .slowDrawing(let format, let seconds):
             "\(format) that takes more than \(seconds) s of processor time to draw; \(Self.drawingRemedy)"
         case .costlyDrawing(let format, let work, let seconds):

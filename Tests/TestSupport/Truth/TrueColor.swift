@@ -21,11 +21,16 @@ package struct TruePrimaries: Sendable {
 
     /// The same of a colour's light.
     package func inSRGB(light: [Double]) -> [Double] {
+        lightInSRGB(light).map { trueEncoded(min(1, max(0, $0))) }
+    }
+
+    /// The light in sRGB, which is not cut off.
+    package func lightInSRGB(_ light: [Double]) -> [Double] {
         func held(_ value: Double) -> Double { (value * 65536).rounded() / 65536 }  // as profiles hold primaries
         let xyz = (0..<3).map {
             held(red[$0]) * light[0] + held(green[$0]) * light[1] + held(blue[$0]) * light[2]
         }
-        return Self.sRGB.light(of: xyz).map { trueEncoded(min(1, max(0, $0))) }
+        return Self.sRGB.light(of: xyz)
     }
 
     /// How much of each primary makes a colour: Cramer's rule.

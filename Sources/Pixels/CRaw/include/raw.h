@@ -36,6 +36,8 @@ typedef struct penumbra_raw_facts {
     int32_t flip;
     /* Texts end with a zero. They are empty if the file has none. */
     char make[64], model[64], software[64], artist[64], description[512], lens_make[128], lens[128];
+    /* When the picture was taken, by the camera's clock: 2026:11:21 14:05:09. Empty if unknown. */
+    char taken[20];
     /* In seconds, in f-numbers, and in millimetres. 0 if unknown. */
     float exposure_time, aperture, iso, focal_length;
 } penumbra_raw_facts;

@@ -16,6 +16,8 @@ struct ConvertedPicture: ~Copyable {
     let losses: [DecodingLoss]
     /// The conversion that the rows still need. Nil for all pictures but those in HDR.
     let hdr: HDRDecoding?
+    /// The conversion of linear light to the primaries of sRGB that the rows still need. Nil for most pictures.
+    let primaries: [[Double]]?
 
     /// - Parameter keepsCMYK: whether CMYK is not converted to sRGB. Filters cannot use it.
     init(
@@ -38,19 +40,22 @@ struct ConvertedPicture: ~Copyable {
             (metadata.icc, profile) = (own.map(Blob.init), own.flatMap(ICCProfile.init))
         }
         let decoding = try Self.decoding(stated, color, stored, policy, hdr)
-        // What the decoder has converted to sRGB has no profile.
-        if decoding != nil, policy == .srgb { (metadata.icc, profile) = (nil, nil) }
+        let isLinear = stored.format.loader.traits.contains(.linearPremultiplied)
+        let linear = isLinear && policy == .srgb ? stated?.primaries.matrixToSRGB : nil
+        // What the decoder converts to sRGB has no profile.
+        if (decoding != nil || linear != nil) && policy == .srgb { (metadata.icc, profile) = (nil, nil) }
         // The conversion reads the profile from the image.
         let profiled = try Self.profiled(stored.image, metadata.icc)
         let plan = try ColorPlan(color, profile: profile, policy: policy, keepsCMYK: keepsCMYK)
         if plan != .keep(profile: true) { metadata.icc = nil }
-        metadata.isConverted = plan.converts || decoding != nil || stored.isDeveloped
+        metadata.isConverted = plan.converts || decoding != nil || linear != nil || stored.isDeveloped
         let image = try Self.convert(profiled, color, plan)
         shape = try Self.shape(of: image, color, plan, frames: stored.frames)
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
         losses = Self.losses(stored, color)
         orientation = found?.orientation ?? stored.orientation
         self.hdr = decoding
+        self.primaries = linear
         self.image = image
         self.metadata = metadata
     }
@@ -72,7 +77,7 @@ struct ConvertedPicture: ~Copyable {
         guard let stated, let curve = stated.hdr else { return nil }
         switch hdr {
         case .refuse: throw .hdr(curve)
-        case .askForToneMap(let lack): throw .hdr(curve, remedy: lack.remedy)
+        case .askForToneMap(let lack): throw .hdr(curve, lack)
         case .convert: break
         }
         guard color.space == .gray || color.space == .rgb, color.sampleFormat == .u8 || color.sampleFormat == .u16,
@@ -397,10 +402,13 @@ package struct UnsupportedFeatureError: Error, Hashable {
     let phrase: String
     /// The remedy for the user.
     let remedy: String?
+    /// Whether the remedy is another filter.
+    let needsOtherFilters: Bool
 
-    init(_ phrase: String, remedy: String? = nil) {
+    init(_ phrase: String, remedy: String? = nil, needsOtherFilters: Bool = false) {
         self.phrase = phrase
         self.remedy = remedy
+        self.needsOtherFilters = needsOtherFilters
     }
 
     /// The error for an animation of which libvips would read only one picture.

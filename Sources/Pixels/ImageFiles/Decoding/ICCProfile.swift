@@ -271,12 +271,28 @@ extension AnyRaster {
     /// 0.
     ///
     /// Only floats are in linear light; other formats do not change. (libvips scales the alpha of such pictures to 255.)
-    func encodedFromLinear() -> AnyRaster {
+    ///
+    /// - Parameter matrix: three rows, for each channel of the result the shares of the picture's channels. Nil for the same
+    ///   primaries.
+    func encodedFromLinear(_ matrix: [[Double]]?) -> AnyRaster {
         guard case .f32(let raster) = self else { return self }
         let (channels, hasAlpha) = (layout.channels, layout.hasAlpha)
+        let columns =
+            layout.removingAlpha == .rgb ? matrix.map { m in (0..<3).map { SIMD3(m[0][$0], m[1][$0], m[2][$0]) } } : nil
+        // Infinite light has a size, so that sums of it are numbers.
+        func known(_ light: Float) -> Double { light.isNaN ? 0 : min(max(Double(light), -1e30), 1e30) }
         var samples = raster.samples
         for pixel in Swift.stride(from: 0, to: samples.count, by: channels) {
             let alpha = hasAlpha ? Double(samples[pixel + channels - 1]) / 255 : 1
+            if let columns {
+                let (red, green, blue) = (
+                    known(samples[pixel]), known(samples[pixel + 1]), known(samples[pixel + 2])
+                )
+                let light = columns[0] * red + columns[1] * green + columns[2] * blue
+                (samples[pixel], samples[pixel + 1], samples[pixel + 2]) = (
+                    Float(light.x), Float(light.y), Float(light.z)
+                )
+            }
             for index in pixel..<pixel + (hasAlpha ? channels - 1 : channels) {
                 samples[index] = alpha == 0 ? 0 : Float(SRGBCurve.encode(Double(samples[index]) / alpha))
             }

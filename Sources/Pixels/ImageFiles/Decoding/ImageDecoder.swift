@@ -45,6 +45,8 @@ package final class ImageDecoder {
     private let opener: FileOpener
     /// Whether samples are linear light premultiplied by alpha.
     let isLinear: Bool
+    /// The conversion of linear light to the primaries of sRGB. Nil for a picture that has them or keeps its own.
+    private let primaries: [[Double]]?
     /// The conversion of HDR samples. Nil for other pictures.
     private let hdr: HDRDecoding?
     /// Whether the picture is in HDR, and needs floats.
@@ -83,6 +85,7 @@ package final class ImageDecoder {
         }
         metadata = picture.metadata
         self.hdr = picture.hdr
+        primaries = picture.primaries
         self.color = color
         self.keepsCMYK = keepsCMYK
         self.pages = pages
@@ -114,9 +117,14 @@ package final class ImageDecoder {
         do throws(UnsupportedFeatureError) {
             return try ConvertedPicture(stored, policy: color, keepsCMYK: keepsCMYK, hdr: hdr)
         } catch {
+            let title = stored.format.title
+            if error.needsOtherFilters, let remedy = error.remedy {
+                throw ImageFileError(
+                    path: stored.file.path,
+                    .needsOtherFilters(format: title, feature: error.phrase, remedy: remedy))
+            }
             throw ImageFileError(
-                path: stored.file.path,
-                .unsupported(format: stored.format.title, feature: error.phrase, remedy: error.remedy))
+                path: stored.file.path, .unsupported(format: title, feature: error.phrase, remedy: error.remedy))
         }
     }
 
@@ -146,7 +154,7 @@ package enum HDRPolicy: Hashable, Sendable {
 
         var remedy: String {
             switch self {
-            case .noFilter: "add the filter 'tone-map' for the whole picture, with which it does"
+            case .noFilter: "add the filter 'tone-map' for the whole picture"
             case .someOutputs: "add the filter 'tone-map' to every output, or write it under the filters of all of them"
             case .partOfPicture:
                 "its 'tone-map' is limited by 'within' or 'mask'; leave them out, so that it maps the whole picture"
@@ -277,7 +285,7 @@ extension ImageDecoder {
 
     /// The decoded raster in the form that filters need.
     func delivered(_ raster: AnyRaster) -> AnyRaster {
-        let encoded = hdr?.convert(raster) ?? (isLinear ? raster.encodedFromLinear() : raster)
+        let encoded = hdr?.convert(raster) ?? (isLinear ? raster.encodedFromLinear(primaries) : raster)
         return encoded.converted(to: header.sampleFormat)
     }
 }

@@ -126,10 +126,32 @@ extension StatedColor {
     }
 }
 
+extension StatedColor {
+    /// The colours of linear light with these primaries: the x and y of red, green, blue and white, as files list them.
+    ///
+    /// - Returns: nil for those of sRGB, and for zeros, which state nothing.
+    static func linear(_ numbers: [Double]) throws(UnsupportedFeatureError) -> StatedColor? {
+        precondition(numbers.count == 8, "four places")
+        let spots = Primaries(
+            white: (numbers[6], numbers[7]), red: (numbers[0], numbers[1]), green: (numbers[2], numbers[3]),
+            blue: (numbers[4], numbers[5]))
+        guard !spots.isClose(to: .sRGB), numbers.contains(where: { $0 != 0 }) else { return nil }
+        guard spots.underD50 != nil else {
+            throw UnsupportedFeatureError(
+                "primaries that do not span a colour space", remedy: "correct them, or leave them out")
+        }
+        // The light gets the curve of sRGB.
+        return StatedColor(spots, .sRGB)
+    }
+}
+
 extension UnsupportedFeatureError {
     /// The error for HDR samples.
-    static func hdr(_ curve: HDRDecoding.Curve, remedy: String? = nil) -> UnsupportedFeatureError {
-        UnsupportedFeatureError("HDR colours (\(curve.title))", remedy: remedy)
+    ///
+    /// - Parameter lack: what filters would have to do; nil if none can help.
+    static func hdr(_ curve: HDRDecoding.Curve, _ lack: HDRPolicy.Lack? = nil) -> UnsupportedFeatureError {
+        UnsupportedFeatureError(
+            "HDR colours (\(curve.title))", remedy: lack?.remedy, needsOtherFilters: lack != nil)
     }
 }
 
@@ -139,14 +161,8 @@ extension StatedColor {
     ///
     /// - Parameter full: the integer that stands for the end of the curve.
     func decoding(to policy: ColorPolicy, isGray: Bool, full: Int) -> HDRDecoding? {
-        guard let hdr, let luminances = primaries.luminances, let columns = primaries.underD50 else { return nil }
-        var matrix: [[Double]]?
-        if policy == .srgb, !isGray, !primaries.isClose(to: .sRGB) {
-            guard let others = Primaries.sRGB.underD50, let inverse = Primaries.inverse(others) else { return nil }
-            matrix = (0..<3).map { channel in
-                columns.map { column in (0..<3).reduce(0) { $0 + column[$1] * inverse[$1][channel] } }
-            }
-        }
+        guard let hdr, let luminances = primaries.luminances, primaries.underD50 != nil else { return nil }
+        let matrix = policy == .srgb && !isGray ? primaries.matrixToSRGB : nil
         return HDRDecoding(hdr, luminances: luminances, matrix: matrix, full: full)
     }
 }
@@ -159,6 +175,17 @@ extension StatedColor.Primaries {
             adapted(Self.ray(spot).map { $0 * shares[index] })
         }
         return columns.count == 3 && columns.joined().allSatisfy { abs($0) < 4 } ? columns : nil
+    }
+
+    /// For each channel of sRGB the shares of these primaries' channels, in linear light and by the Bradford method. Nil for the
+    /// primaries of sRGB, and for such that do not span a colour space.
+    var matrixToSRGB: [[Double]]? {
+        guard !isClose(to: .sRGB), let columns = underD50, let others = Self.sRGB.underD50,
+            let inverse = Self.inverse(others)
+        else { return nil }
+        return (0..<3).map { channel in
+            columns.map { column in (0..<3).reduce(0) { $0 + column[$1] * inverse[$1][channel] } }
+        }
     }
 
     /// The shares of red, green and blue in the luminance of white. Nil if they do not span a colour space.

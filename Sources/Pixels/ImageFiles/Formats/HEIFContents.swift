@@ -148,7 +148,7 @@ extension BitReader {
     }
 }
 
-/// The boxes of HEIF and JPEG XL files: ISO/IEC 14496-12. Sizes and counts may be wrong, so every access is checked, and the
+/// The boxes of HEIF, JPEG XL and CR3 files: ISO/IEC 14496-12. Sizes and counts may be wrong, so every access is checked, and the
 /// number of boxes is limited.
 enum MediaBoxes {
     /// A box with its content.

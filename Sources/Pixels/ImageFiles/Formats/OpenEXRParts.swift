@@ -16,6 +16,8 @@ struct OpenEXRParts {
         /// The width and height of a tile. Nil if the parts are lines.
         var tile: (width: Int, height: Int)?
         var isTiled: Bool
+        /// The x and y of red, green, blue and white.
+        var chromaticities: [Double]?
     }
 
     private enum Compression {
@@ -70,6 +72,9 @@ struct OpenEXRParts {
         }
     }
 
+    /// The x and y of red, green, blue and white. Nil for the primaries of sRGB, which OpenEXR has where a file states none.
+    var chromaticities: [Double]? { header.chromaticities }
+
     private var width: Int { header.window[2] - header.window[0] + 1 }
     private var height: Int { header.window[3] - header.window[1] + 1 }
 
@@ -98,12 +103,18 @@ struct OpenEXRParts {
     }
 
     private enum Attribute: String {
-        case channels, compression, dataWindow, tiles, type
+        case channels, chromaticities, compression, dataWindow, tiles, type
     }
 
     private static func read(_ attribute: Attribute, _ value: [UInt8], into header: inout Header) -> Bool {
         switch attribute {
         case .channels: return readChannels(value, into: &header)
+        case .chromaticities:
+            guard value.count == 32 else { return false }
+            header.chromaticities = (0..<8).map { index in
+                let bits = UInt32(truncatingIfNeeded: number(value[(4 * index)...]))
+                return Double(Float(bitPattern: bits))
+            }
         case .compression:
             guard value.count == 1 else { return false }
             header.compression = value[0]

@@ -18,7 +18,7 @@ extension ReadOnlyFormat {
 }
 
 /// OpenEXR: scan lines of half or full floats, read as f32. Its linear light is converted to the curve of sRGB, as in all
-/// pictures, and colour is divided by alpha.
+/// pictures, and colour is divided by alpha. Other primaries than those of sRGB are converted, or kept as a profile.
 package struct OpenEXRFormat: ReadOnlyFormat {
     package let title = "OpenEXR"
     package let cost = CodecCost(decode: 10, encode: 0)
@@ -32,6 +32,15 @@ package struct OpenEXRFormat: ReadOnlyFormat {
 
     package func damage(in file: InputFile) -> String? {
         OpenEXRParts(size: file.size) { file.bytes(in: $0) }?.damage
+    }
+
+    package func statedColor(
+        in file: InputFile, of picture: LoadedPicture
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
+        guard let numbers = OpenEXRParts(size: file.size, fetch: { file.bytes(in: $0) })?.chromaticities else {
+            return nil
+        }
+        return try StatedColor.linear(numbers)
     }
 }
 

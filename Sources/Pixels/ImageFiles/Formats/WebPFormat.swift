@@ -16,7 +16,9 @@ package struct WebPFormat: ImageFormat {
             ParameterDescriptor(
                 "quality", .integer(minimum: 0, maximum: 100), fallback: .integer(82),
                 summary: "Sets how much detail is kept. With 'lossless', it sets the effort for a small file"),
-            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "Keeps every sample"),
+            ParameterDescriptor(
+                "lossless", .boolean, fallback: .boolean(false),
+                summary: "Keeps every sample of 8 bits, except for colours that are fully transparent"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 0, maximum: 6), fallback: .integer(4),
                 summary: "Sets the effort. 0 is fastest, 6 makes the smallest files"),

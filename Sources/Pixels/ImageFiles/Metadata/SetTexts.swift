@@ -2,7 +2,7 @@ import JobModel
 
 /// Texts that an output gets, in EXIF, XMP and IPTC alike. They replace whatever the input says in any of these.
 extension MetadataTexts.Field {
-    /// The tag in EXIF. Title, credit and keywords have none.
+    /// The text's tag in EXIF. Title and keywords have one of Windows instead, and credit has none.
     fileprivate var exifTag: UInt16? {
         switch self {
         case .copyright: 0x8298
@@ -12,14 +12,14 @@ extension MetadataTexts.Field {
         }
     }
 
-    /// Windows' tags with the same meaning, which would contradict the text.
-    fileprivate var windowsTags: Set<UInt16> {
+    /// Windows' tag with the same meaning. It is written where EXIF has no other. Elsewhere it would contradict the text.
+    fileprivate var windowsTag: UInt16? {
         switch self {
-        case .creator: [0x9C9D]
-        case .title: [0x9C9B]
-        case .description: [0x9C9F]
-        case .keywords: [0x9C9E]
-        case .copyright, .credit: []
+        case .creator: 0x9C9D
+        case .title: 0x9C9B
+        case .description: 0x9C9F
+        case .keywords: 0x9C9E
+        case .copyright, .credit: nil
         }
     }
 
@@ -104,17 +104,23 @@ extension MetadataTexts {
     var properties: [XMPProperty] { fields.map { $0.xmp(self[$0]) } }
 
     /// Whether EXIF has a tag for one of them.
-    var concernsExif: Bool { fields.contains { $0.exifTag != nil } }
+    var concernsExif: Bool { fields.contains { $0.exifTag ?? $0.windowsTag != nil } }
 }
 
 extension ExifDocument {
-    /// Replaces the tags of these texts. Texts are UTF-8, as most programs read and write them; several are joined by `; `.
+    /// Replaces the tags of these texts. Texts are UTF-8, as most programs read and write them, and UTF-16 in the tags of Windows.
+    /// Several are joined by `; `.
     mutating func set(_ texts: MetadataTexts) {
         for field in texts.fields {
-            removeEntries(in: .main) { $0.tag == field.exifTag || field.windowsTags.contains($0.tag) }
-            guard let tag = field.exifTag else { continue }
-            let text = Array(texts[field].joined(separator: "; ").utf8)
-            add(Entry(tag: tag, type: .ascii, bytes: text + [0]), to: .main)
+            removeEntries(in: .main) { [field.exifTag, field.windowsTag].contains($0.tag) }
+            let text = texts[field].joined(separator: "; ")
+            if let tag = field.exifTag {
+                add(Entry(tag: tag, type: .ascii, bytes: Array(text.utf8) + [0]), to: .main)
+            } else if let tag = field.windowsTag {
+                // The lower byte comes first in every file.
+                let units = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+                add(Entry(tag: tag, type: .byte, bytes: units + [0, 0]), to: .main)
+            }
         }
     }
 }

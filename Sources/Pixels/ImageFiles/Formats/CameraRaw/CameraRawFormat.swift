@@ -48,6 +48,11 @@ package struct CameraRawFormat: ReadOnlyFormat {
     }
 
     package func picture(in file: InputFile, shrink: Int) throws(OwnDecodingError) -> OwnPicture? {
+        if TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) })?.needsOpcodesForValues ?? false {
+            throw .unsupported(
+                "values stored by curves of its own (DNG opcodes)",
+                remedy: "save it as a DNG with lossless compression")
+        }
         let raw = try CameraRaw(file, isHalved: shrink > 1)
         var picture = OwnPicture(shape: raw.shape) { try raw.rows($0) }
         picture.orientation = raw.orientation
@@ -64,9 +69,12 @@ package struct CameraRawFormat: ReadOnlyFormat {
 
 extension TIFFDirectories {
     private enum Tag {
+        static let compression: UInt16 = 259
         static let photometric: UInt16 = 262
         static let otherPictures: UInt16 = 330
         static let versionOfDNG: UInt16 = 50706
+        /// The lists of opcodes for the values that are stored, and for linear ones.
+        static let opcodes: Set<UInt16> = [51008, 51009]
     }
 
     /// Photometric interpretations: the pixels of a sensor with a colour filter, and those of one without.
@@ -84,6 +92,52 @@ extension TIFFDirectories {
                 $0.tag == Tag.photometric && Self.ofSensors.contains(self.number(of: $0) ?? 0)
             }
         }
+    }
+}
+
+/// Opcodes of a DNG, which a program has to apply to the pixels of a sensor: DNG Specification 1.4, chapter 7.
+extension TIFFDirectories {
+    private enum Opcode {
+        static let mapTable = 7
+        static let mapPolynomial = 8
+    }
+
+    /// The compression of lossy DNGs. LibRaw applies the polynomials of these.
+    private static let lossy = 34892
+    private static let mostOpcodes = 64
+    private static let largestList = 1 << 20
+
+    /// Whether a sensor's values are stored by curves that LibRaw does not know of. The picture would be too bright, in wrong colours.
+    fileprivate var needsOpcodesForValues: Bool {
+        let entries = main
+        let others = entries.first { $0.tag == Tag.otherPictures }
+        let offsets = others.flatMap { numbers(of: $0, in: 0..<min($0.count, 16)) } ?? []
+        return ([entries] + offsets.map { directory(at: $0) }).contains { entries in
+            func number(_ tag: UInt16) -> Int? { entries.first { $0.tag == tag }.flatMap(self.number) }
+            guard Self.ofSensors.contains(number(Tag.photometric) ?? 0) else { return false }
+            return entries.contains { entry in
+                guard Tag.opcodes.contains(entry.tag), entry.range.count <= Self.largestList,
+                    let list = values(of: entry)
+                else { return false }
+                let codes = Self.neededOpcodes(list[...])
+                return codes.contains(Opcode.mapTable)
+                    || codes.contains(Opcode.mapPolynomial) && number(Tag.compression) != Self.lossy
+            }
+        }
+    }
+
+    /// The codes of a list that a program may not leave out: a count, then for each a code, a version, flags, and the length of what
+    /// follows, in four bytes each. The highest byte comes first in every file.
+    private static func neededOpcodes(_ list: ArraySlice<UInt8>) -> [Int] {
+        func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) } }
+        var (rest, codes) = (list.dropFirst(4), [Int]())
+        for _ in 0..<min(number(list), mostOpcodes) {
+            guard rest.count >= 16 else { break }
+            let fields = (0..<4).map { number(rest.dropFirst(4 * $0)) }
+            if fields[2] & 1 == 0 { codes.append(fields[0]) }
+            rest = rest.dropFirst(16 + min(fields[3], rest.count))
+        }
+        return codes
     }
 }
 
@@ -197,7 +251,9 @@ private final class CameraRaw {
         case PENUMBRA_RAW_UNKNOWN:
             .unsupported(
                 "contents that LibRaw \(version) does not know",
-                remedy: "convert it to DNG; a file that is a TIFF needs the name of one")
+                remedy: file.path.lowercased().hasSuffix(".dng")
+                    ? "save it as an older DNG of integers with lossless compression"
+                    : "convert it to DNG; a file that is a TIFF needs the name of one")
         case PENUMBRA_RAW_TOO_LARGE: .unsupported("more than 2 GB of pixels")
         case PENUMBRA_RAW_NO_MEMORY: .file(ImageFileError(path: file.path, reading: ENOMEM))
         default: .broken(damage)

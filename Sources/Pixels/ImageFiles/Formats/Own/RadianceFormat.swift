@@ -5,8 +5,8 @@ import Raster
 /// Radiance pictures (`.hdr`): floats of three bytes and a common exponent, read as f32. Their linear light is converted to the
 /// curve of sRGB, as in all pictures. <https://radsite.lbl.gov/radiance/refer/filefmts.pdf>
 ///
-/// Exposures and corrections in the header do not change the values. Pictures in XYZ are refused, and those of other primaries
-/// than sRGB's.
+/// Exposures and corrections in the header do not change the values. Other primaries than those of sRGB are converted, or kept as a
+/// profile. Pictures in XYZ are refused.
 package struct RadianceFormat: ReadOnlyFormat {
     package let title = "Radiance HDR"
     package let cost = CodecCost(decode: 10, encode: 0)
@@ -28,6 +28,16 @@ package struct RadianceFormat: ReadOnlyFormat {
         picture.orientation = header.orientation
         return picture
     }
+
+    package func statedColor(
+        in file: InputFile, of picture: LoadedPicture
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
+        // A damaged header has been refused before.
+        guard let header = try? RadianceHeader(OwnFile(file: file, isLittleEndian: false)),
+            let numbers = header.primaries
+        else { return nil }
+        return try StatedColor.linear(numbers)
+    }
 }
 
 /// The lines of text before the pixels.
@@ -38,12 +48,15 @@ private struct RadianceHeader {
     let orientation: Orientation
     /// The offset of the first row.
     let pixels: Int
+    /// The x and y of red, green, blue and white. Nil for those of sRGB.
+    let primaries: [Double]?
 
     /// No real header is longer.
     private static let longest = 1 << 16
 
     init(_ file: OwnFile) throws(OwnDecodingError) {
         var cursor = OwnCursor(file, from: 0, to: min(file.size, Self.longest), readAhead: 4096, "its header")
+        var primaries: [Double]?
         while case let line = try Self.line(&cursor), !line.isEmpty {
             let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { continue }
@@ -53,7 +66,8 @@ private struct RadianceHeader {
             case "FORMAT" where parts[1].filter({ $0 != " " }) != "32-bit_rle_rgbe":
                 throw .unsupported("pixels in the form '\(parts[1].prefix(40))'")
             case "PRIMARIES" where !Self.areOfSRGB(parts[1]):
-                throw .unsupported("other primaries than those of sRGB", remedy: "convert it to sRGB")
+                primaries = parts[1].split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+                guard primaries?.count == 8 else { throw .broken("its primaries are '\(parts[1].prefix(80))'") }
             default: continue
             }
         }
@@ -67,6 +81,7 @@ private struct RadianceHeader {
         self.height = height
         self.orientation = orientation
         pixels = cursor.offset
+        self.primaries = primaries
     }
 
     /// The text before the next newline.
