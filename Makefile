@@ -48,6 +48,12 @@ test-slurm:
 	$(SWIFT_BUILD)
 	Tests/Slurm/engine-suite
 
+## make test-iiif: render a picture for IIIF viewers, and let the validator of the IIIF community look at it
+.PHONY: test-iiif
+test-iiif: setup-tests
+	$(SWIFT_BUILD)
+	Scripts/validate-iiif
+
 ## make test-thread: run the modules' tests with ThreadSanitizer, which finds data races (GROUPS="farm service" for
 ## some of them)
 ## make test-address: run them with AddressSanitizer, which finds faults of memory

@@ -634,8 +634,9 @@ def crowded(farm, crowd, frames, followers, seconds, alone_seconds):
 
     farm.start()
     answers, begin, end = multiprocessing.Queue(), multiprocessing.Event(), multiprocessing.Event()
-    halves = [farm.control if number % 2 else farm.web for number in range(followers)]
-    follower = multiprocessing.Process(target=follow, args=(halves, begin, end, answers))
+    # One token of the web has at most 50 followers.
+    addresses = [farm.control if number % 4 else farm.web for number in range(followers)]
+    follower = multiprocessing.Process(target=follow, args=(addresses, begin, end, answers))
     follower.start()
     if not begin.wait(60):
         sys.exit("the followers do not come in")
@@ -684,6 +685,8 @@ def crowded(farm, crowd, frames, followers, seconds, alone_seconds):
     print_spread("an event, first to last follower", streams["fan-out"])
     # Each submission is an event for each follower.
     lost = max(0, followers * len(found["submit"]["times"]) - streams["events"].get("job", 0))
+    if streams["wrong"]:
+        print(f"{len(streams['wrong'])} followers were refused: {sorted(set(streams['wrong']), key=str)}")
     if lost:
         print(f"{lost} events of submissions have not come")
     gets = [value for path, times in found["ask"]["times"].items() for value in times]
