@@ -1,5 +1,6 @@
 import Foundation
 import JobModel
+import TestSupport
 import Testing
 
 /// What the command line says of itself, and of mistakes on it.
@@ -427,6 +428,22 @@ import Testing
                       2 other pictures in these folders do not match 'inputs': 1 .jpg, 1 .tif
 
                     """), "\(text.output)")
+        }
+    }
+
+    @Test func `plan says that outputs of integers cut off light above white`() async throws {
+        try workspace.writeNightly(inputs: "light.exr")
+        let picture = OpenEXRBuilder(width: 4, rgba: Array(repeating: [3, 2, 1, 1], count: 12)).build()
+        try Data(picture).write(to: URL(filePath: "\(workspace.path)/light.exr"))
+        let told = """
+              1 picture of floats may have light above white, which the outputs cut off; the filter 'tone-map' makes it \
+            darker instead
+            """
+        #expect(try await penumbra("plan", "job.yaml").output.contains(told))
+        #expect(try await penumbra("plan", "job.yaml", "--summary").output.contains(told))
+        for change in ["output=out/{stem}.tif", "filters=[tone-map]"] {
+            #expect(
+                !(try await penumbra("plan", "job.yaml", "--set", change).output.contains("above white")), "\(change)")
         }
     }
 

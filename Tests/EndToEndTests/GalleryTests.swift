@@ -47,7 +47,8 @@ import Testing
         let filters = [
             "gaussian", "motion", "zoom", "spin", "disc", "lens-blur", "box", "sharpen", "median", "bilateral",
             "variable", "material", "backdrop", "overlay", "text", "halftone", "color-adjust", "vignette", "grain",
-            "posterize", "invert", "pixelate", "guided", "non-local-means", "levels", "hue", "white-balance", "lut",
+            "posterize", "invert", "pixelate", "guided", "non-local-means", "levels", "hue", "white-balance",
+            "gray-point", "lut", "rotate",
             "shadows-highlights", "clarity", "tone-map", "straighten", "perspective", "trim", "deskew",
         ]
         for filter in filters {

@@ -21,7 +21,7 @@ struct FilterArgumentsTests {
     }
 
     private static let names =
-        "backdrop, bilateral, box, clarity, crop, crossfade, deskew, disc, flatten, flip, gaussian, guided, hue, "
+        "backdrop, bilateral, box, clarity, crop, crossfade, deskew, disc, flatten, flip, gaussian, gray-point, guided, hue, "
         + "lens-blur, levels, lut, material, median, motion, move, non-local-means, overlay, perspective, resize, "
         + "rotate, run, shadows-highlights, sharpen, spin, straighten, text, thumbnail, tone-map, trim, variable, "
         + "white-balance, zoom"
@@ -110,7 +110,8 @@ struct FilterArgumentsTests {
         #expect(
             descriptors.map(\.name) == [
                 "backdrop", "bilateral", "box", "clarity", "crop", "crossfade", "deskew", "disc", "flatten",
-                "flip", "gaussian", "guided", "hue", "lens-blur", "levels", "lut", "material", "median", "motion",
+                "flip", "gaussian", "gray-point", "guided", "hue", "lens-blur", "levels", "lut", "material", "median",
+                "motion",
                 "move", "non-local-means", "overlay", "perspective", "resize", "rotate", "run",
                 "shadows-highlights", "sharpen", "spin", "straighten", "text", "thumbnail", "tone-map",
                 "trim", "variable", "white-balance", "zoom",
@@ -136,7 +137,8 @@ struct FilterArgumentsTests {
         }
         #expect(
             required == [
-                "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "lut.file", "move.picture",
+                "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "gray-point.x", "gray-point.y",
+                "lut.file", "move.picture",
                 "move.path", "overlay.picture", "perspective.corners", "resize.size", "rotate.angle", "run.command",
                 "straighten.angle", "text.text", "text.font", "thumbnail.size", "white-balance.neutral",
             ])

@@ -13,7 +13,7 @@ struct OverlayFilterTests {
     /// - Parameters:
     ///   - x, y: coordinates, as those of the picture, whose first pixel is not at 0, 0.
     private func filter(
-        _ front: AnyRaster, x: Double, y: Double, opacity: Double = 100
+        _ front: AnyRaster, x: Double, y: Double, opacity: Double = 100, _ limits: [String: ParameterValue] = [:]
     ) throws -> any Filter {
         let pictures = PictureSource(
             picture: { _, _ in GrayPicture(width: 1, height: 1) }, layer: { _, _ in Layer(front) })
@@ -23,7 +23,51 @@ struct OverlayFilterTests {
                 "picture": .picture(PictureReference(path: "/label.png")),
                 "x": .length(.pixels(x - Double(Self.rect.x))),
                 "y": .length(.pixels(y - Double(Self.rect.y))), "opacity": .number(opacity),
-            ])
+            ].merging(limits) { $1 })
+    }
+
+    /// Colours that cannot be seen are not compared: a mask stores them as 0.
+    @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)
+    func `within a region it is as without one, and elsewhere nothing changes`(
+        layout: PixelLayout, format: SampleFormat
+    ) throws {
+        let picture = Pattern.noise.picture(Self.rect, layout, format)
+        let left = ParameterValue.region(
+            Region(x: .pixels(0), y: .pixels(0), width: .pixels(12), height: .percent(100)))
+        for other in [PixelLayout.gray, .grayAlpha, .rgb, .rgba] {
+            let front = front(other, .u8)
+            let whole = try filter(front, x: 1, y: 6, opacity: 70).render(picture)
+            let none = try filter(front, x: 1, y: 6, opacity: 0).render(picture)
+            let halves = [false, true].map { inverted in
+                Result {
+                    try filter(front, x: 1, y: 6, opacity: 70, ["within": left, "inverted": .boolean(inverted)])
+                        .render(picture)
+                }
+            }
+            for (inverted, half) in try zip([false, true], halves.map { try $0.get() }) {
+                #expect(half.layout == whole.layout)
+                let channels = whole.layout.channels
+                let (found, covered, original) = (
+                    half.doubles, whole.doubles, Self.inLayout(whole.layout, none).doubles
+                )
+                var worst = 0.0
+                for index in found.indices {
+                    let column = index / channels % Self.rect.width
+                    let wanted = (column < 12) != inverted ? covered : original
+                    let alpha = whole.layout.hasAlpha ? wanted[index / channels * channels + channels - 1] : 1
+                    if alpha != 0 { worst = max(worst, abs(found[index] - wanted[index])) }
+                }
+                #expect(worst <= (format == .f32 ? 1e-5 : 1), "\(other) \(inverted)")
+            }
+        }
+    }
+
+    /// A gray picture with three equal channels, if colours are wanted.
+    private static func inLayout(_ layout: PixelLayout, _ picture: AnyRaster) -> AnyRaster {
+        guard picture.layout != layout else { return picture }
+        var result = AnyRaster(zeroed: picture.rect, layout: layout, format: picture.format)
+        Overlay([]).render(KernelSource(picture), into: &result)
+        return result
     }
 
     private func front(_ layout: PixelLayout, _ format: SampleFormat) -> AnyRaster {

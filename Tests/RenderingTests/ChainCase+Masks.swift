@@ -12,10 +12,11 @@ extension FilterRegistry {
         let rect = PixelRect(x: 0, y: 0, width: 12, height: 10)
         var mask = GrayPicture(width: 12, height: 10)
         mask.paste(Pattern.noise.picture(rect, .gray, .u8, seed: 9))
+        let layer = Layer(Pattern.noise.picture(rect, .rgba, .u8, seed: 10))
         return FilterRegistry(
             BuiltInFilters.all,
             pictures: PictureSource(
-                picture: { [mask] _, _ in mask }, layer: { _, _ in throw UnreadableLayer() },
+                picture: { [mask] _, _ in mask }, layer: { _, _ in layer },
                 table: { _, _ in .inverting }))
     }()
 }
@@ -42,6 +43,8 @@ extension ChainCase {
             masked("tone-map", ["curve": .word("reinhard"), "exposure": .number(1)], light: [:]),
             masked(
                 "white-balance", ["neutral": .color(red: 200, green: 170, blue: 120, alpha: 255)], light: [:]),
+            masked("overlay", ["picture": mask, "tiled": .boolean(true), "blend": .word("multiply")], light: [:]),
+            masked("overlay", ["picture": mask, "x": .length(.percent(20)), "shadow": .number(60)], light: [:]),
         ].flatMap(\.self) + [
             ChainCase(
                 "variable in regions with soft borders",

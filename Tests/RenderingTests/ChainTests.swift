@@ -63,7 +63,7 @@ struct ChainTests {
         #expect(
             error?.description
                 == "unknown filter 'sepia'; there are backdrop, bilateral, box, clarity, crop, crossfade, deskew, "
-                + "disc, flatten, flip, gaussian, guided, hue, lens-blur, levels, lut, material, median, motion, "
+                + "disc, flatten, flip, gaussian, gray-point, guided, hue, lens-blur, levels, lut, material, median, motion, "
                 + "move, non-local-means, overlay, perspective, resize, rotate, run, shadows-highlights, sharpen, "
                 + "spin, straighten, text, thumbnail, tone-map, trim, variable, white-balance, zoom"
         )

@@ -246,6 +246,8 @@ extension Measurement {
         case .part(nil): true
         case .part(let part?): part.isPlausible && !part.isEmpty && picture.contains(part)
         case .angle(let angle): angle.magnitude <= 45  // false for a NaN
+        case .light(nil): true
+        case .light(let light?): light.count == 3 && light.allSatisfy(\.isFinite)
         }
     }
 }

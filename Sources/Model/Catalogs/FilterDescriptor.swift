@@ -42,9 +42,17 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
         case part
         /// The angle by which the filter turns the picture. It is measured in the part that a filter before this one keeps.
         case angle
+        /// The light of a place of the picture, whatever filters before this one keep of it.
+        case light
 
         /// Whether a filter may measure this behind `other`.
-        public func mayFollow(_ other: Measured) -> Bool { self == .angle && other == .part }
+        public func mayFollow(_ other: Measured) -> Bool {
+            switch self {
+            case .part: false
+            case .angle: other == .part
+            case .light: other != .light
+            }
+        }
     }
 
     /// Whether things may be in other places of the output than of the input.

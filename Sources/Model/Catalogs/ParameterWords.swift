@@ -55,13 +55,15 @@ package enum ParameterWords {
     }
 
     /// What a parameter does, as whole sentences.
-    package static func sentence(of parameter: ParameterDescriptor) -> String {
+    ///
+    /// - Parameter isKeyOfJob: whether the parameter is shown as the key of the job that it also is.
+    package static func sentence(of parameter: ParameterDescriptor, isKeyOfJob: Bool = false) -> String {
         let synonyms = parameter.synonyms.map { synonym in
             synonym.scale == 1
                 ? " It may also be written '\(synonym.name)'."
                 : " '\(synonym.name)' is \(number(1 / synonym.scale)) times this value."
         }
-        let shared = parameter.isShared ? " It is also a key of the job, for all its filters." : ""
+        let shared = parameter.isShared && !isKeyOfJob ? " It is also a key of the job, for all its filters." : ""
         return sentence(parameter.summary) + synonyms.joined() + shared
     }
 

@@ -190,7 +190,8 @@ extension ReceiptPolicy: DescribedChoice {
 extension MetadataPolicy {
     /// The policies that are one word.
     package static let describedWords = [
-        DescribedWord("keep", "An output keeps all metadata of its picture, except for embedded previews."),
+        DescribedWord(
+            "keep", "An output keeps all metadata of its picture that its format holds, except for embedded previews."),
         DescribedWord(
             "public",
             "An output keeps credit, description, dates and camera settings. It keeps no location, no serial numbers, and "

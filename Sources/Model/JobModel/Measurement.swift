@@ -1,12 +1,14 @@
 package import Catalogs
 package import Geometry
 
-/// What was measured of a picture for a filter whose geometry depends on its pixels.
+/// What was measured of a picture for a filter that depends on its pixels.
 package enum Measurement: Hashable, Sendable, Codable {
     /// The part of the picture that is kept. Nil for all of it.
     case part(PixelRect?)
     /// The angle in degrees, counter-clockwise, by which the picture is turned.
     case angle(Double)
+    /// The light of red, green and blue at a place: 1 is full intensity. Nil if nothing can be seen there.
+    case light([Double]?)
 }
 
 extension Measurement {
@@ -14,6 +16,7 @@ extension Measurement {
         switch self {
         case .part: .part
         case .angle: .angle
+        case .light: .light
         }
     }
 }

@@ -29,6 +29,11 @@ public struct OutputColor: Hashable, Sendable, Codable {
         profile.map { OutputColor(.profile(transform($0)), intent: intent, blackPoint: blackPoint) } ?? self
     }
 
+    /// Whether the space is known to have colours that sRGB has not. A profile may be one of gray or of a press.
+    package var isWide: Bool {
+        if case .named(let name) = space { name.needsProfile } else { false }
+    }
+
     /// The space as a manifest names it.
     package var words: String {
         switch space {

@@ -64,6 +64,27 @@ import Testing
                 """)
     }
 
+    @Test func `an output in a wide space is told that it gets colours of sRGB alone`() {
+        #expect(
+            reading("save: {color: p3}\nfilters: [{overlay: {picture: a.png}}]").messages == """
+                job.yaml:5:9: warning: this output in 'p3' has only colours of sRGB, because 'picture' of 'overlay' makes the whole job work in sRGB
+                5 | output: out/{stem}.png
+                  |         ^^^^^^^^^^^^^^
+                  = write 'color: srgb' for the job if that is right; an output that needs more colours needs a job without it
+                """)
+        #expect(
+            Reading.job("save: {color: adobe}\nfilters: [{fill: {color: '#369'}}]").messages
+                .contains("in 'adobe' has only colours of sRGB, because 'color' of 'fill' makes"))
+        for lines in [
+            "color: srgb\nsave: {color: p3}\nfilters: [{fill: {color: '#369'}}]",
+            "save: {color: gray}\nfilters: [{fill: {color: '#369'}}]", "save: {color: p3}\nfilters: [invert]",
+            "save: {color: p3}\nfilters: [{fill: {color: white}}]",
+            "save: {color: a.icc}\nfilters: [{fill: {color: '#369'}}]",
+        ] {
+            #expect(Reading.job(lines).messages == "", "\(lines)")
+        }
+    }
+
     @Test func `a layer without a picture, and what is no list, are told`() {
         #expect(
             reading("layers: [{x: 3}]").messages == """

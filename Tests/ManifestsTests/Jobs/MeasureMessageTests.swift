@@ -13,12 +13,18 @@ import Testing
             FilterDescriptor(
                 name: "deskew", kind: .geometry, summary: "Turns", renderingVersion: 1, parameters: [],
                 measures: .angle),
+            FilterDescriptor(
+                name: "gray-point", kind: .point, summary: "Balances", renderingVersion: 1, parameters: [],
+                measures: .light),
             FilterDescriptor(name: "invert", kind: .point, summary: "Inverts", renderingVersion: 1, parameters: []),
         ], formats: [.png])
 
     private func reading(_ filters: String) -> Reading { .job("filters: \(filters)", catalog: Self.catalog) }
 
-    @Test(arguments: ["[trim]", "[deskew]", "[trim, deskew]", "[trim, deskew, invert]", "[trim, invert, invert]"])
+    @Test(arguments: [
+        "[trim]", "[deskew]", "[trim, deskew]", "[trim, deskew, invert]", "[trim, invert, invert]",
+        "[gray-point]", "[trim, gray-point]", "[deskew, gray-point]", "[trim, deskew, gray-point, invert]",
+    ])
     func `they stand at the beginning of a chain`(filters: String) {
         #expect(reading(filters).messages == "")
     }
@@ -38,6 +44,8 @@ import Testing
                   |                   ^^^^
                   = write 'trim' before 'invert'
                 """)
+        #expect(reading("[gray-point, trim]").remedies == ["write 'trim' before 'gray-point'"])
+        #expect(reading("[gray-point, gray-point]").remedies == ["use it once"])
         #expect(reading("[deskew, trim]").remedies == ["write 'trim' before 'deskew'"])
         #expect(reading("[trim, trim]").remedies == ["use it once"])
         #expect(reading("[trim, invert, deskew, invert]").remedies == ["write 'deskew' before 'invert'"])

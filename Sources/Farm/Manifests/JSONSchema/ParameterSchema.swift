@@ -23,7 +23,7 @@ struct ParameterSchema {
         ManifestKey(
             path: parameter.name, takes: ParameterWords.takes(parameter.kind),
             fallback: parameter.fallback.map(ParameterWords.text), isRequired: false,
-            sentence: ParameterWords.sentence(of: parameter), choices: [])
+            sentence: ParameterWords.sentence(of: parameter, isKeyOfJob: true), choices: [])
     }
 
     /// The rules for the names of a parameter in their mapping: at most one of them, and at least one if the parameter

@@ -38,10 +38,12 @@ struct JobTyper {
         let whole = chain + outputs.flatMap(\.job.ownChain)
         for output in outputs { refuseMovedRegions(chain + output.job.ownChain) }
         refuseLateMeasures(chain, outputs.map(\.job.ownChain))
-        if showsOtherPictures(whole) {
+        if let cause = otherPicture(in: whole) {
             policies.chooseSRGB(reader, log, refusing: .layersKeepColors)
-        } else if let parameter = sRGBColor(in: whole) {
-            policies.chooseSRGB(reader, log, refusing: .colorsKeepColors(parameter))
+            warnOfNarrowColors(outputs, cause, at: reader)
+        } else if let cause = sRGBColor(in: whole) {
+            policies.chooseSRGB(reader, log, refusing: .colorsKeepColors(cause.parameter))
+            warnOfNarrowColors(outputs, cause, at: reader)
         }
         checkNames(of: outputs, inputs: inputs, at: reader)
         let saved = outputs.map { Self.decided($0.job, after: chain) }
@@ -138,22 +140,43 @@ struct JobTyper {
         }
     }
 
-    /// Whether other pictures are visible in the outputs. This needs one colour space for all.
-    private func showsOtherPictures(_ chain: [FilterInvocation]) -> Bool {
-        chain.contains { invocation in
-            catalog.filter(named: invocation.filter)?.parameters.contains { $0.kind == .layer } ?? false
+    /// The parameter for another picture that is visible in the outputs. This needs one colour space for all. Nil if there is none.
+    private func otherPicture(in chain: [FilterInvocation]) -> CauseOfSRGB? {
+        chain.lazy.compactMap { invocation in
+            catalog.filter(named: invocation.filter)?.parameters.first { $0.kind == .layer }
+                .map { CauseOfSRGB(parameter: $0.name, filter: invocation.filter) }
+        }.first
+    }
+
+    /// A parameter because of which a job works in sRGB.
+    private struct CauseOfSRGB {
+        let parameter: String
+        let filter: String
+    }
+
+    /// Warns of outputs in spaces that are wider than sRGB, if the manifest does not say itself that it works in sRGB.
+    ///
+    /// - Parameter cause: why it works there.
+    private func warnOfNarrowColors(
+        _ outputs: [OutputsReader.Output], _ cause: CauseOfSRGB, at reader: MappingReader
+    ) {
+        guard reader.mapping["color"] == nil else { return }
+        for output in outputs {
+            guard let color = output.job.save.color, color.isWide else { continue }
+            let problem = JobProblem.narrowColors(color.words, parameter: cause.parameter, of: cause.filter)
+            log.warning(.job(problem), at: output.span)
         }
     }
 
     /// The parameter with a colour that has a meaning in sRGB only. Nil if there is none. Black, white and transparent
     /// are the same in every colour space.
-    private func sRGBColor(in chain: [FilterInvocation]) -> String? {
+    private func sRGBColor(in chain: [FilterInvocation]) -> CauseOfSRGB? {
         for invocation in chain {
             for parameter in catalog.filter(named: invocation.filter)?.parameters ?? [] where parameter.kind == .color {
                 guard case .color(let red, let green, let blue, let alpha)? = invocation.values[parameter.name],
                     alpha > 0, ![[0, 0, 0], [255, 255, 255]].contains([red, green, blue])
                 else { continue }
-                return parameter.name
+                return CauseOfSRGB(parameter: parameter.name, filter: invocation.filter)
             }
         }
         return nil

@@ -16,6 +16,7 @@ package enum BuiltInFilters {
         LevelsFilter.entry,
         HueFilter.entry,
         WhiteBalanceFilter.entry,
+        GrayPointFilter.entry,
         LUTFilter.entry,
         ToneMapFilter.entry,
         ShadowsHighlightsFilter.entry,

@@ -9,12 +9,14 @@ package struct OverlayFilter: Filter {
     private let front: FrontOptions
     private let width: Length?
     private let height: Length?
+    package let masking: MaskOptions?
 
     private init(_ arguments: FilterArguments) throws {
         front = try FrontOptions(arguments, of: "overlay")
         width = try arguments.optionalLength("width")
         height = try arguments.optionalLength("height")
         layer = try arguments.layer("picture")
+        masking = try MaskOptions(arguments)
     }
 
     static let entry = FilterEntry(
@@ -31,7 +33,8 @@ package struct OverlayFilter: Filter {
                 ParameterDescriptor(
                     "height", .distance,
                     summary: "Scales it to this height. With a width, too, it fits into both"),
-            ] + FrontOptions.looks(of: "the other picture"), refusesValues: true),
+            ] + FrontOptions.looks(of: "the other picture") + MaskOptions.parameters,
+            rules: MaskOptions.rules(of: MaskOptions.parameters), refusesValues: true),
         make: { try OverlayFilter($0) })
 
     package var isIdentity: Bool { front.isHidden }
@@ -50,7 +53,8 @@ package struct OverlayFilter: Filter {
         let input = source.extent
         let isScaled = width != nil || height != nil
         try front.lay(
-            layer, of: size(in: input), isSharp: isScaled, over: source.pixels, in: input, into: &destination)
+            layer, of: size(in: input), isSharp: isScaled, over: source.pixels, in: input,
+            within: masking?.mask(in: input), into: &destination)
     }
 
     private func size(in input: PixelRect) -> PictureSize {

@@ -8,6 +8,7 @@ package struct RunFilter: Filter {
     private let command: ProgramCommand
     private let format: ProgramFormat
     private let programs: ProgramSource
+    package let masking: MaskOptions?
 
     static let entry = FilterEntry(
         FilterDescriptor(
@@ -27,13 +28,14 @@ package struct RunFilter: Filter {
                     summary:
                         "Chooses the format of both pictures. 'ppm' has no transparency, and only 'tiff' has floating-point samples"
                 ),
-            ]),
+            ] + MaskOptions.parameters, rules: MaskOptions.rules(of: MaskOptions.parameters)),
         make: { try RunFilter($0) })
 
-    private init(_ arguments: FilterArguments) throws(FilterError) {
+    private init(_ arguments: FilterArguments) throws {
         command = try arguments.command("command")
         format = ProgramFormat(rawValue: try arguments.word("format")) ?? .png
         programs = arguments.programs
+        masking = try MaskOptions(arguments)
     }
 
     package var isIdentity: Bool { false }
@@ -63,6 +65,11 @@ package struct RunFilter: Filter {
         var picture = AnyRaster(zeroed: extent, layout: layout, format: destination.format)
         source.pixels.copyPixels(to: &picture)
         let result = try programs.run(command, format, picture.translated(x: -extent.x, y: -extent.y))
-        destination = result.translated(x: extent.x, y: extent.y).cropped(to: destination.rect)
+        let placed = result.translated(x: extent.x, y: extent.y)
+        guard let mask = masking?.mask(in: extent) else {
+            destination = placed.cropped(to: destination.rect)
+            return
+        }
+        Replacement(placed).render(source.pixels, light: .encoded, within: mask, into: &destination)
     }
 }

@@ -18,6 +18,7 @@ package struct TextFilter: Filter {
     private let padding: Length
     /// Whether the words are left out because the picture lacks a value.
     private let isLeftOut: Bool
+    package let masking: MaskOptions?
     private let latest = LatestText()
 
     private init(_ arguments: FilterArguments) throws {
@@ -34,6 +35,7 @@ package struct TextFilter: Filter {
         background = try arguments.optionalColor("background")
         padding = try arguments.length("padding")
         isLeftOut = try Self.isLeftOut(template, try arguments.word("missing"))
+        masking = try MaskOptions(arguments)
         typeface = try arguments.typeface("font")
         let text = template.text
         guard !text.isEmpty, !isLeftOut else { return }
@@ -79,7 +81,8 @@ package struct TextFilter: Filter {
                 ParameterDescriptor(
                     "missing", .choice(["fail", "hide"]), fallback: .word("fail"),
                     summary: "Decides if a picture without a value for a field fails, or if the text is left out"),
-            ] + FrontOptions.looks(of: "the text"), rules: [.belongs(parameter: "padding", to: ["background"])],
+            ] + FrontOptions.looks(of: "the text") + MaskOptions.parameters,
+            rules: [.belongs(parameter: "padding", to: ["background"])] + MaskOptions.rules(of: MaskOptions.parameters),
             refusesValues: true),
         make: { try TextFilter($0) })
 
@@ -129,7 +132,7 @@ package struct TextFilter: Filter {
         let own = layer.raster.rect
         try front.lay(
             layer, of: PictureSize(width: own.width, height: own.height), isSharp: true, over: source.pixels, in: input,
-            into: &destination)
+            within: masking?.mask(in: input), into: &destination)
     }
 
     /// In pixels of the largest font.

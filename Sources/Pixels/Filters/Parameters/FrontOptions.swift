@@ -77,7 +77,7 @@ struct FrontOptions {
         return shadow.map { Overlay.layout(of: under, under: $0.layout) } ?? under
     }
 
-    func cost(_ layout: PixelLayout) -> Double { (mode == .normal ? 8 : 20) * Double(layout.channels) }
+    func cost(_ layout: PixelLayout) -> Double { (mode == .normal ? 1.6 : 2.4) * Double(layout.channels) }
 
     /// The largest width of a picture that does not reach beyond the sides of the input.
     func room(in input: PixelRect) -> Int {
@@ -95,12 +95,21 @@ struct FrontOptions {
     /// - Parameters:
     ///   - size: the picture is scaled to it.
     ///   - isSharp: whether it lies on whole pixels. Otherwise it may lie between them.
+    ///   - mask: where it is visible; nil for everywhere.
     func lay(
         _ layer: Layer, of size: PictureSize, isSharp: Bool, over source: KernelSource, in input: PixelRect,
-        into destination: inout AnyRaster
+        within mask: Mask?, into destination: inout AnyRaster
     ) throws(FilterError) {
-        let fronts = try fronts(of: layer, size, isSharp, over: destination.rect, in: input)
-        Overlay(fronts).render(source, into: &destination)
+        let overlay = Overlay(try fronts(of: layer, size, isSharp, over: destination.rect, in: input))
+        guard let mask else { return overlay.render(source, into: &destination) }
+        func rendered(_ overlay: Overlay) -> AnyRaster {
+            var result = AnyRaster(zeroed: destination.rect, layout: destination.layout, format: destination.format)
+            overlay.render(source, into: &result)
+            return result
+        }
+        // A gray picture becomes a colour picture if the one in front has colours.
+        let original = destination.layout == source.raster.layout ? source : KernelSource(rendered(Overlay([])))
+        Replacement(rendered(overlay)).render(original, light: .encoded, within: mask, into: &destination)
     }
 
     /// The pictures to be laid over a part of the input, the lowest first.

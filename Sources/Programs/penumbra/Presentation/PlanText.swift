@@ -34,7 +34,7 @@ struct PlanText {
         }
         let others = groups.dropFirst(Self.mostGroups).reduce(0) { $0 + $1.value }
         let rest = others > 0 ? ["  \(Figures.plural(others, "frame")) for other reasons"] : []
-        return [total] + table.lines.map { "  " + $0 } + rest + keptBesideOthers + failedOutputs + skipped
+        return [total] + table.lines.map { "  " + $0 } + rest + keptBesideOthers + failedOutputs + cutOff + skipped
     }
 
     /// What happens to earlier outputs of pictures that cannot be rendered.
@@ -124,8 +124,28 @@ struct PlanText {
                 table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", reasons[index])
             }
         }
-        return [total] + table.lines.map { "  " + $0 } + failedOutputs + skipped
+        return [total] + table.lines.map { "  " + $0 } + failedOutputs + cutOff + skipped
     }
+
+    /// The pictures of floats whose bright light integers of an output cannot hold.
+    private var cutOff: [String] {
+        let job = prepared.job
+        let count = prepared.targets.filter { target in
+            guard let source = target.probe?.source, (source.stored ?? source.format) == .f32 else { return false }
+            return zip(job.outputs, target.frame.formats).contains { output, format in
+                let holdsFloats = format == Self.formatOfFloats && [.input, .f32].contains(output.save.depth)
+                return !holdsFloats && !(job.chain + output.chain).contains { $0.filter == "tone-map" }
+            }
+        }.count
+        guard count > 0 else { return [] }
+        return [
+            "  \(Figures.plural(count, "picture")) of floats may have light above white, which the outputs cut off; the filter "
+                + "'tone-map' makes it darker instead"
+        ]
+    }
+
+    /// The only format that is written with floats.
+    private static let formatOfFloats = "tiff"
 
     /// Files in the input folders that are no inputs. The user may have meant some of them.
     private var skipped: [String] {

@@ -25,6 +25,8 @@ package enum JobProblem: Hashable, Sendable {
     case noLayersHere
     /// `color: keep` together with pictures over the inputs.
     case layersKeepColors
+    /// An output in a wide colour space, of a job that works in sRGB because of a filter's parameter.
+    case narrowColors(String, parameter: String, of: String)
     /// A filter's colour is in sRGB, but the pictures keep their own colour spaces.
     case colorsKeepColors(String)
 
@@ -144,6 +146,13 @@ extension JobProblem {
         case .layersKeepColors:
             Words(
                 "pictures that lie over each other need one colour space", remedy: "write 'color: srgb', or nothing")
+        case .narrowColors(let space, let parameter, let filter):
+            Words(
+                "this output in \(space.quoted) has only colours of sRGB, because '\(parameter)' of '\(filter)' makes the whole job "
+                    + "work in sRGB",
+                remedy:
+                    "write 'color: srgb' for the job if that is right; an output that needs more colours needs a job without it"
+            )
         case .colorsKeepColors(let parameter):
             Words(
                 "the colour of '\(parameter)' is one of sRGB, and the pictures may be of another colour space",

@@ -17,7 +17,11 @@ package struct WhiteBalanceFilter: ColoringFilter {
                     reason:
                         "one channel of 'neutral' is 0, and no factor makes such a colour gray; take a brighter spot"))
         }
-        let balance = NeutralBalance(neutral: channels.map { Double($0) / 255 })
+        try self.init(NeutralBalance(neutral: channels.map { Double($0) / 255 }), arguments)
+    }
+
+    /// - Parameter arguments: those of the filter that limits the balance to a part of the picture.
+    init(_ balance: NeutralBalance, _ arguments: FilterArguments) throws {
         isIdentity = balance.isIdentity
         masking = try MaskOptions(arguments)
         recoloring = Recoloring(.channels(balance))
@@ -37,6 +41,6 @@ package struct WhiteBalanceFilter: ColoringFilter {
         make: { try WhiteBalanceFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        (format == .f32 ? 60 : 1.5) * Double(layout.channels)
+        (format == .f32 ? 60 : format == .u16 ? 2.1 : 0.8) * Double(layout.channels)
     }
 }
