@@ -192,15 +192,20 @@ import Testing
     func `an OpenEXR whose lines have fewer bytes than their pixels need is refused`(
         _ stored: (compression: UInt8, statedWidth: Int, line: [UInt8]?)
     ) throws {
-        let builder = OpenEXRBuilder(
+        var builder = OpenEXRBuilder(
             width: 3, rgba: Array(repeating: [0, 0, 0, 1], count: 6), statedWidth: stored.statedWidth,
             compression: stored.compression
         ) { stored.line ?? $0 }
-        let path = try workspace.write(builder.build(), to: "short.exr")
-        #expect(
-            failure("short.exr")?.description
-                == "\(path): broken OpenEXR: line 0 has fewer bytes than its pixels need")
-        #expect(failure("short.exr")?.kind == .data)
+        // OpenEXR accepts any attribute of this name that is of another type.
+        builder.typeOfChromaticities = "string"
+        for odd in [[], [0.5]] as [[Float]] {
+            builder.chromaticities = odd
+            let path = try workspace.write(builder.build(), to: "short.exr")
+            #expect(
+                failure("short.exr")?.description
+                    == "\(path): broken OpenEXR: line 0 has fewer bytes than its pixels need")
+            #expect(failure("short.exr")?.kind == .data)
+        }
     }
 
     @Test(arguments: [(1, [47, 0]), (2, [120, 156, 99, 96, 32, 13, 0, 0, 0, 48, 0, 1])] as [(UInt8, [UInt8])])

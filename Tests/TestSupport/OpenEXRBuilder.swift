@@ -9,6 +9,7 @@ package struct OpenEXRBuilder {
     let stored: @Sendable ([UInt8]) -> [UInt8]
     /// The x and y of red, green, blue and white. Empty for none.
     package var chromaticities: [Float] = []
+    package var typeOfChromaticities = "chromaticities"
 
     /// - Parameters:
     ///   - statedWidth: another width for the header.
@@ -36,7 +37,7 @@ package struct OpenEXRBuilder {
         header +=
             attribute("channels", "chlist", channels + [0]) + attribute("compression", "compression", [compression])
         if !chromaticities.isEmpty {
-            header += attribute("chromaticities", "chromaticities", chromaticities.flatMap(float))
+            header += attribute("chromaticities", typeOfChromaticities, chromaticities.flatMap(float))
         }
         header += attribute("dataWindow", "box2i", box) + attribute("displayWindow", "box2i", box)
         header += attribute("lineOrder", "lineOrder", [0]) + attribute("pixelAspectRatio", "float", float(1))

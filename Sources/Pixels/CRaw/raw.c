@@ -110,7 +110,7 @@ static void copy_text(char *to, size_t room, const char *from, size_t most) {
 /* What the clock of the camera showed. LibRaw counts it as local time, but that of CRW files as universal time. */
 static struct tm *camera_clock(const char *path, const time_t *time, struct tm *shown) {
     char head[14] = {0};
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(path, "rbe");
     size_t length = file ? fread(head, 1, sizeof head, file) : 0;
     if (file) fclose(file);
     int is_crw = length == sizeof head && memcmp(head + 6, "HEAPCCDR", 8) == 0;

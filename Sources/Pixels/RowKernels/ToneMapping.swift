@@ -36,13 +36,13 @@
 }
 
 /// The factors of light by one curve. All numbers are multiples of the display's light but for those of PQ.
-private protocol ToneCurve {
+private protocol LightFactors {
     init(_ numbers: UnsafePointer<Double>)
     /// - Parameter light: from 0 to the peak. Where it is brighter the result is not used.
     func factor(_ light: DoubleVector) -> DoubleVector
 }
 
-private struct HableTones: ToneCurve {
+private struct HableFactors: LightFactors {
     let white: Double
 
     @inline(__always) init(_ numbers: UnsafePointer<Double>) { white = numbers[0] }
@@ -55,7 +55,7 @@ private struct HableTones: ToneCurve {
     }
 }
 
-private struct ReinhardTones: ToneCurve {
+private struct ReinhardFactors: LightFactors {
     let share: Double
 
     @inline(__always) init(_ numbers: UnsafePointer<Double>) { share = numbers[0] }
@@ -63,7 +63,7 @@ private struct ReinhardTones: ToneCurve {
     @inline(__always) func factor(_ light: DoubleVector) -> DoubleVector { (1 + light * share) / (1 + light) }
 }
 
-private struct PQTones: ToneCurve {
+private struct PQFactors: LightFactors {
     /// The light from which on the curve bends.
     let knee: Double
     /// The display's light as a share of PQ's.
@@ -101,7 +101,7 @@ private struct PQTones: ToneCurve {
     }
 }
 
-private struct MappedTones<Curve: ToneCurve>: PixelChange {
+private struct ToneChange<Curve: LightFactors>: PixelChange {
     /// From the input's light to multiples of the display's.
     let scale: Double
     /// The light that becomes full intensity.
@@ -179,7 +179,7 @@ private struct MappedTones<Curve: ToneCurve>: PixelChange {
 ///
 /// - Parameters:
 ///   - channels: 1 to 4. Two and four have an alpha. Where it is 0, colours become 0.
-///   - curve: 0 for Hable's, 1 for Reinhard's, and others for that of BT.2390.
+///   - curve: 0 is Hable's, 1 is Reinhard's, and 2 is that of BT.2390.
 ///   - numbers: the scale from the input's light to multiples of the display's and the peak in these multiples. Then what Hable's
 ///     curve is divided by; or one over the square of the peak, for Reinhard's; or for BT.2390 the knee, the display's light as a
 ///     share of PQ's, the PQ value of the peak, and the spline's start and end as shares of that.
@@ -204,8 +204,8 @@ private struct MappedTones<Curve: ToneCurve>: PixelChange {
     _ count: Int, _ scratch: UnsafeMutablePointer<Sample>
 ) {
     switch curve {
-    case 0: changePixels(pixels, channels, count, scratch, MappedTones<HableTones>(numbers))
-    case 1: changePixels(pixels, channels, count, scratch, MappedTones<ReinhardTones>(numbers))
-    default: changePixels(pixels, channels, count, scratch, MappedTones<PQTones>(numbers))
+    case 0: changePixels(pixels, channels, count, scratch, ToneChange<HableFactors>(numbers))
+    case 1: changePixels(pixels, channels, count, scratch, ToneChange<ReinhardFactors>(numbers))
+    default: changePixels(pixels, channels, count, scratch, ToneChange<PQFactors>(numbers))
     }
 }

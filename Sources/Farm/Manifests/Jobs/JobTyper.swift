@@ -148,7 +148,7 @@ struct JobTyper {
         }.first
     }
 
-    /// A parameter because of which a job works in sRGB.
+    /// The parameter that makes a job work in sRGB, and its filter.
     private struct CauseOfSRGB {
         let parameter: String
         let filter: String
@@ -156,7 +156,7 @@ struct JobTyper {
 
     /// Warns of outputs in spaces that are wider than sRGB, if the manifest does not say itself that it works in sRGB.
     ///
-    /// - Parameter cause: why it works there.
+    /// - Parameter cause: what makes it work there.
     private func warnOfNarrowColors(
         _ outputs: [OutputsReader.Output], _ cause: CauseOfSRGB, at reader: MappingReader
     ) {

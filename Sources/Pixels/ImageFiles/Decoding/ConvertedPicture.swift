@@ -32,7 +32,8 @@ struct ConvertedPicture: ~Copyable {
         metadata.resolution = metadata.resolution ?? found?.resolution
         let color = try StoredColor(stored.image)
         let picture = LoadedPicture(page: stored.page, pages: stored.pages, hasProfile: metadata.icc != nil)
-        var stated = try stored.format.statedColor(in: stored.file, of: picture)
+        var stated = stored.stated
+        if stated == nil { stated = try stored.format.statedColor(in: stored.file, of: picture) }
         var profile = metadata.icc.flatMap { ICCProfile($0.bytes) }
         if picture.hasProfile, stated?.outranksProfile != true { stated = try Self.statedHDR(profile, color) }
         if let stated {
@@ -43,7 +44,7 @@ struct ConvertedPicture: ~Copyable {
         let isLinear = stored.format.loader.traits.contains(.linearPremultiplied)
         let linear = isLinear && policy == .srgb ? stated?.primaries.matrixToSRGB : nil
         // What the decoder converts to sRGB has no profile.
-        if (decoding != nil || linear != nil) && policy == .srgb { (metadata.icc, profile) = (nil, nil) }
+        if decoding != nil && policy == .srgb || linear != nil { (metadata.icc, profile) = (nil, nil) }
         // The conversion reads the profile from the image.
         let profiled = try Self.profiled(stored.image, metadata.icc)
         let plan = try ColorPlan(color, profile: profile, policy: policy, keepsCMYK: keepsCMYK)

@@ -12,6 +12,8 @@ struct StoredPicture: ~Copyable {
     let image: VipsImageReference
     /// Gives the rows of a picture that Penumbra decodes itself. It must outlive the image.
     let feed: RowFeed?
+    /// The colours that the header of a picture states that Penumbra decodes itself.
+    let stated: StatedColor?
     /// The number of frames, which are one below the other in ``image``.
     let frames: Int
     /// The requested page. Nil for the file's primary page, or its first.
@@ -86,6 +88,7 @@ struct StoredPicture: ~Copyable {
         frames = pages == .animation && isWhole ? image.height / pageHeight : 1
         self.image = image
         feed = own?.feed
+        stated = own?.stated
         self.page = page
         self.file = file
         self.format = format

@@ -110,7 +110,8 @@ struct OpenEXRParts {
         switch attribute {
         case .channels: return readChannels(value, into: &header)
         case .chromaticities:
-            guard value.count == 32 else { return false }
+            // OpenEXR refuses other lengths, unless the attribute is of another type. Then it means nothing.
+            guard value.count == 32 else { break }
             header.chromaticities = (0..<8).map { index in
                 let bits = UInt32(truncatingIfNeeded: number(value[(4 * index)...]))
                 return Double(Float(bitPattern: bits))

@@ -66,8 +66,8 @@ final class RowWriter<Sample: BitwiseCopyable> {
     /// Whether rows that are written in place may bypass the caches.
     let streams: Bool
 
-    /// The size from which rows bypass the caches: that of a second-level cache. (With 16 MB, gray pictures of 12 megapixels took a
-    /// quarter longer.)
+    /// The rows of a picture of this size, or of a larger one, bypass the caches. It is the size of a second-level cache. (With 16 MB,
+    /// a gray picture of 12 megapixels took a quarter longer.)
     private static var streamedBytes: Int { 4 << 20 }
 
     /// - Parameter target: all samples of the rectangle, rows without padding.

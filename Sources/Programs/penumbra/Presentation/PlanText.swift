@@ -127,7 +127,7 @@ struct PlanText {
         return [total] + table.lines.map { "  " + $0 } + failedOutputs + cutOff + skipped
     }
 
-    /// The pictures of floats whose bright light integers of an output cannot hold.
+    /// How many pictures of floats have outputs of integers, which cannot hold light above white.
     private var cutOff: [String] {
         let job = prepared.job
         let count = prepared.targets.filter { target in

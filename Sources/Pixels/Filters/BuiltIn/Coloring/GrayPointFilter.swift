@@ -29,7 +29,7 @@ enum GrayPointFilter {
             // Gray pictures are gray.
             if layout.removingAlpha == .gray { return NeutralMeasure() }
             let place = Point(x: try arguments.length("x"), y: try arguments.length("y"))
-            return ColorMeasure(
+            return LightMeasure(
                 PlaceLight(
                     x: place.x.coordinate(along: picture.columns), y: place.y.coordinate(along: picture.rows),
                     radius: try arguments.number("radius"), layout: layout))
@@ -63,8 +63,8 @@ private final class NeutralMeasure: PictureMeasure {
     func measurement(of part: PixelRect) -> Measurement { .light([1, 1, 1]) }
 }
 
-/// Finds the light of the place.
-private final class ColorMeasure: PictureMeasure {
+/// Measures the light at the place that should be gray.
+private final class LightMeasure: PictureMeasure {
     private let place: PlaceLight
 
     init(_ place: PlaceLight) { self.place = place }

@@ -69,7 +69,7 @@ package struct ShadowsHighlightsFilter: LocalToneFilter {
         make: { try ShadowsHighlightsFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        4 * Double(layout.channels) + kernel.cost(layout)
+        (format == .u8 ? 4 : 6.5) * Double(layout.channels) + kernel.cost(layout)
     }
 }
 
@@ -101,6 +101,6 @@ package struct ClarityFilter: LocalToneFilter {
         make: { try ClarityFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        2.4 * Double(layout.channels) + kernel.cost(layout)
+        (format == .u8 ? 2.4 : 5) * Double(layout.channels) + kernel.cost(layout)
     }
 }

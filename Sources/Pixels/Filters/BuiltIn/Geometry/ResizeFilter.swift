@@ -29,5 +29,7 @@ package struct ResizeFilter: ScalingFilter {
         })
 
     package var isIdentity: Bool { scaling.wish == .percent(100) }
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 8 * Double(layout.channels) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        (format == .u8 ? 8 : 14) * Double(layout.channels)
+    }
 }

@@ -52,7 +52,9 @@ package struct ThumbnailFilter: ScalingFilter {
         })
 
     package var isIdentity: Bool { false }
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 20 * Double(layout.channels) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        (format == .u8 ? 20 : 34) * Double(layout.channels)
+    }
 
     /// The smallest number of decoded pixels for one pixel of the thumbnail, along each side.
     private static let leastLeft = 1.5

@@ -15,6 +15,8 @@ package struct OwnPicture {
     /// The orientation of the stored rows.
     var orientation = Orientation.upright
     var metadata: [MetadataField: [UInt8]] = [:]
+    /// The colours that the header states.
+    var stated: StatedColor?
     var resolution: ImageMetadata.Resolution?
     /// What libvips reads of the file. The picture gets its metadata.
     var header: LoadedHeader?

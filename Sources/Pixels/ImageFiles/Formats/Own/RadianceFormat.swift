@@ -26,17 +26,13 @@ package struct RadianceFormat: ReadOnlyFormat {
         let reader = RadianceRows(file, header)
         var picture = OwnPicture(shape: reader.shape) { try reader.rows($0) }
         picture.orientation = header.orientation
+        guard let primaries = header.primaries else { return picture }
+        do throws(UnsupportedFeatureError) {
+            picture.stated = try StatedColor.linear(primaries)
+        } catch {
+            throw .unsupported(error)
+        }
         return picture
-    }
-
-    package func statedColor(
-        in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeatureError) -> StatedColor? {
-        // A damaged header has been refused before.
-        guard let header = try? RadianceHeader(OwnFile(file: file, isLittleEndian: false)),
-            let numbers = header.primaries
-        else { return nil }
-        return try StatedColor.linear(numbers)
     }
 }
 
